@@ -1,0 +1,3 @@
+//! The `logkeep` command.
+
+fn main() {}

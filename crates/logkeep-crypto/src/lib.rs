@@ -1,0 +1,1 @@
+//! Identities, sealed batches and session signatures of Logkeep

@@ -1,0 +1,1 @@
+//! What travels between a Logkeep device and its server, without I/O

@@ -1,0 +1,1 @@
+//! The Logkeep sync server: stores ciphertext, streams changes
