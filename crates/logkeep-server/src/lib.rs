@@ -1,1 +1,3 @@
-//! The Logkeep sync server: stores ciphertext, streams changes
+//! The Logkeep sync server: stores ciphertext, streams changes.
+
+pub mod storage;

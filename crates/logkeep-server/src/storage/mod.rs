@@ -1,0 +1,164 @@
+//! What the server keeps, and the contract every storage fulfils.
+//!
+//! A storage has one writing half and any number of reading halves. Both are plain blocking objects; the
+//! [`executor`](crate::executor) decides on which thread they run.
+
+use bytes::Bytes;
+use logkeep_protocol::{RemoteId, Scope};
+
+/// The lowest sequence of every store; announced in the Hello answer (SV-049).
+pub const FIRST_SEQUENCE: u64 = 1;
+
+/// Milliseconds since the Unix epoch, from the clock that was passed in.
+pub type Millis = u64;
+
+/// A batch as a client uploaded it. The bytes are those of the wire and are spliced into answers unchanged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// How many entry ids `entry_ids` holds; at least 1.
+    pub count: u32,
+    /// `uvarint(count)`, then each id as `10` and its 16 bytes: the wire value of `entryIds`.
+    pub entry_ids: Bytes,
+    /// The row-run regions of `iv` and `encryptedBatch`, one behind the other, lengths included.
+    pub sealed: Bytes,
+}
+
+/// A write request that passed all checks of the connection.
+pub struct Write {
+    /// Where it goes.
+    pub scope: Scope,
+    /// What is written, in request order.
+    pub batches: Batches,
+}
+
+/// The batches of a write: in memory, or too large for that.
+pub enum Batches {
+    /// All of them.
+    Memory(Vec<Batch>),
+    /// Read one after another from a spool file. `Err` fails the write and leaves nothing stored.
+    Spooled(Box<dyn Iterator<Item = std::io::Result<Batch>> + Send>),
+}
+
+/// Where one batch of a write ended up (SV-042…046).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Placed {
+    /// Stored at `first`; its ids occupy the sequences from there on.
+    Stored {
+        /// The sequence of the batch's first entry.
+        first: u64,
+    },
+    /// Every id was known, so nothing was stored. For each id the sequence where it was first stored, or
+    /// `None` if that is not above the active base.
+    Known {
+        /// Aligned with the batch's ids.
+        sequences: Vec<Option<u64>>,
+    },
+}
+
+/// The answer to a [`Write`].
+pub struct Written {
+    /// Aligned with the batches of the write.
+    pub placed: Vec<Placed>,
+    /// The store's head after the write.
+    pub head: u64,
+    /// The batches, given back (in-memory writes only), so that they can be published without a read.
+    pub batches: Vec<Batch>,
+}
+
+/// Stored batches in sequence order, already in the form they have on the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// One row per batch.
+    pub rows: Vec<Row>,
+    /// The rows' bytes, back to back: each the row-run row
+    /// `sized(01 region(sequence) region(iv) region(encryptedBatch) region(entryIds))`
+    /// of an `EncryptedRemoteBatch` whose shape is known.
+    pub bytes: Bytes,
+    /// The store's head when the page was read.
+    pub head: u64,
+    /// Where to go on reading.
+    pub next: u64,
+    /// Whether everything up to `head` has been delivered.
+    pub end: bool,
+}
+
+/// One batch of a [`Page`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// The sequence of the first entry.
+    pub first: u64,
+    /// The sequence of the last entry.
+    pub last: u64,
+    /// Where the row ends in the page's bytes; it begins where the one before ends.
+    pub end: usize,
+}
+
+/// Why a storage could not do what it was asked.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum StorageError {
+    /// The database reported a failure; the request was rolled back and later ones may succeed.
+    #[error("storage failed: {0}")]
+    Failed(String),
+    /// A sync to disk failed earlier. What is on disk is unknown, so nothing is acknowledged any more.
+    #[error("storage stopped after a failed sync to disk: {0}")]
+    Poisoned(String),
+    /// Stored bytes do not have the form they were written in.
+    #[error("stored data is damaged: {0}")]
+    Damaged(String),
+}
+
+/// The writing half; one exists per storage.
+pub trait Writer: Send {
+    /// Stores a group of writes, each atomically, in one transaction and with one sync to disk.
+    ///
+    /// Answers are aligned with `group`. A write that cannot be stored gets its own error and does not hurt
+    /// the others; if the commit fails all of them fail and nothing has changed.
+    fn write(&mut self, group: Vec<Write>, now: Millis) -> Vec<Result<Written, StorageError>>;
+
+    /// Binds `signing_key` to `public_key` unless a key is bound already; answers the bound one (SV-025).
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn bind(&mut self, public_key: &str, signing_key: [u8; 32]) -> Result<[u8; 32], StorageError>;
+}
+
+/// A reading half. It never holds a database transaction between calls.
+pub trait Reader: Send {
+    /// The signing key bound to `public_key`.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn binding(&mut self, public_key: &str) -> Result<Option<[u8; 32]>, StorageError>;
+
+    /// The highest assigned sequence of the store, `FIRST_SEQUENCE - 1` if it is empty or unknown.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn head(&mut self, scope: &Scope) -> Result<u64, StorageError>;
+
+    /// Reads stored batches whose last sequence is at least `from`, in sequence order, until their bytes
+    /// would exceed `budget`; but at least one batch if there is any (SV-065).
+    ///
+    /// # Errors
+    /// If the database fails, or stored bytes are damaged.
+    fn page(&mut self, scope: &Scope, from: u64, budget: usize) -> Result<Page, StorageError>;
+}
+
+/// A storage: what lives in one data directory, or in memory.
+pub trait Storage: Send + Sync {
+    /// The id given to this storage when it was created (SV-021).
+    fn remote_id(&self) -> RemoteId;
+
+    /// Takes the writing half.
+    ///
+    /// # Errors
+    /// If the database cannot be opened for writing, or the half was taken already.
+    fn writer(&self) -> Result<Box<dyn Writer>, StorageError>;
+
+    /// Opens a reading half.
+    ///
+    /// # Errors
+    /// If the database cannot be opened.
+    fn reader(&self) -> Result<Box<dyn Reader>, StorageError>;
+}
