@@ -1,7 +1,7 @@
 //! What the server keeps, and the contract every storage fulfils.
 //!
 //! A storage has one writing half and any number of reading halves. Both are plain blocking objects; the
-//! [`executor`](crate::executor) decides on which thread they run.
+//! executor decides on which thread they run.
 
 use bytes::Bytes;
 use logkeep_protocol::{RemoteId, Scope};
