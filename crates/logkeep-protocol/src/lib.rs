@@ -1,7 +1,29 @@
 //! What travels between a Logkeep device and its server, without I/O.
+//!
+//! The protocol is that of the event log of effect 4.1.0: RPC envelopes in fingerprint mode of SchemaBinary,
+//! with calls and answers as default-mode frames inside. This crate reads and writes bytes; sockets, clocks
+//! and storage belong to its users.
 
+mod answer;
+mod call;
+mod envelope;
+mod field;
+mod fields;
+mod framing;
 mod ids;
+mod joining;
+mod malformed;
 mod scope;
+mod stream;
+mod upload;
 
+pub use answer::{ErrorCode, Exit, HelloResponse, ProtocolError, WriteAck, defect};
+pub use call::{Authenticate, Call, CallError, Chunked, CompactionCall, ScopeRef};
+pub use envelope::{Envelope, Request, RequestId};
+pub use framing::{FrameReader, FramingError, MAX_ENVELOPE};
 pub use ids::{EntryId, RemoteId};
+pub use joining::{JoinError, JoinLimits, Joined, Joining};
+pub use malformed::Malformed;
 pub use scope::Scope;
+pub use stream::{Item, MAX_PART, batch_list, write_chunk};
+pub use upload::{Batch, Upload, UploadError};

@@ -14,6 +14,34 @@ pub enum Code {
     UnsafeInteger,
     /// Text that is not UTF-8.
     Utf8,
+    /// The first byte of a frame is not the envelope expected.
+    Envelope,
+    /// A frame of another layout.
+    Fingerprint,
+    /// A number of impossible length.
+    NumberLength,
+    /// Bytes where there must be none.
+    NotEmpty,
+    /// A boolean that is neither 0 nor 1.
+    Bool,
+    /// A union member the reader does not know.
+    UnknownMember,
+    /// A field id twice.
+    DuplicateField,
+    /// A reference to a row shape that does not exist.
+    RowShape,
+    /// A reference to a table entry that does not exist.
+    BackReference,
+    /// An array count beyond what its bytes can hold.
+    CountLimit,
+    /// A required field or element is missing.
+    MissingKey,
+    /// A literal that is none of those allowed.
+    Value,
+    /// A value outside its schema's bounds.
+    Check,
+    /// An extra block of the wrong kind.
+    ExtraKind,
 }
 
 /// A failure to read or write a value.

@@ -4,6 +4,7 @@
 //! executor decides on which thread they run.
 
 use bytes::Bytes;
+pub use logkeep_protocol::Batch;
 use logkeep_protocol::{RemoteId, Scope};
 
 /// The lowest sequence of every store; announced in the Hello answer (SV-049).
@@ -11,17 +12,6 @@ pub const FIRST_SEQUENCE: u64 = 1;
 
 /// Milliseconds since the Unix epoch, from the clock that was passed in.
 pub type Millis = u64;
-
-/// A batch as a client uploaded it. The bytes are those of the wire and are spliced into answers unchanged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Batch {
-    /// How many entry ids `entry_ids` holds; at least 1.
-    pub count: u32,
-    /// `uvarint(count)`, then each id as `10` and its 16 bytes: the wire value of `entryIds`.
-    pub entry_ids: Bytes,
-    /// The row-run regions of `iv` and `encryptedBatch`, one behind the other, lengths included.
-    pub sealed: Bytes,
-}
 
 /// A write request that passed all checks of the connection.
 pub struct Write {
