@@ -5,9 +5,10 @@
 //! context, so signatures are deterministic.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use ed25519_dalek::{Signature, VerifyingKey};
+
+use crate::text::{hex, length_prefix};
 
 /// The only signature algorithm there is, as it is written in an Authenticate call.
 /// The comparison is case-sensitive.
@@ -98,9 +99,7 @@ impl<'a> SessionPayload<'a> {
         ];
         let mut bytes = Vec::with_capacity(fields.iter().map(|field| field.len() + 4).sum());
         for field in fields {
-            // No field of a message can reach 4 GiB; a saturated length would only fail to verify.
-            let length = u32::try_from(field.len()).unwrap_or(u32::MAX);
-            bytes.extend_from_slice(&length.to_be_bytes());
+            bytes.extend_from_slice(&length_prefix(field));
             bytes.extend_from_slice(field);
         }
         bytes
@@ -143,13 +142,6 @@ fn take_field<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], PayloadError> {
 
 fn take_text<'a>(rest: &mut &'a [u8]) -> Result<&'a str, PayloadError> {
     std::str::from_utf8(take_field(rest)?).map_err(|_| PayloadError::InvalidPayload)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]
