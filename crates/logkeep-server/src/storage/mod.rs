@@ -17,16 +17,19 @@ pub type Millis = u64;
 pub struct Write {
     /// Where it goes.
     pub scope: Scope,
-    /// What is written, in request order.
-    pub batches: Batches,
+    /// What is written, in request order; at least one batch.
+    pub batches: Vec<Batch>,
 }
 
-/// The batches of a write: in memory, or too large for that.
-pub enum Batches {
-    /// All of them.
-    Memory(Vec<Batch>),
-    /// Read one after another from a spool file. `Err` fails the write and leaves nothing stored.
-    Spooled(Box<dyn Iterator<Item = std::io::Result<Batch>> + Send>),
+/// A write too large for memory and for one transaction; see [`Writer::upload`].
+pub struct Upload {
+    /// Where it goes.
+    pub scope: Scope,
+    /// The batches in request order, read one after another from a spool file. `Err` fails the upload and
+    /// leaves nothing stored.
+    pub batches: Box<dyn Iterator<Item = std::io::Result<Batch>> + Send>,
+    /// How many ids the answer has to cover: placements behind them are left out.
+    pub answered_ids: usize,
 }
 
 /// Where one batch of a write ended up (SV-042…046).
@@ -47,11 +50,12 @@ pub enum Placed {
 
 /// The answer to a [`Write`].
 pub struct Written {
-    /// Aligned with the batches of the write.
+    /// Aligned with the batches of the write; of an upload, with the first of them (see
+    /// [`Upload::answered_ids`]).
     pub placed: Vec<Placed>,
     /// The store's head after the write.
     pub head: u64,
-    /// The batches, given back (in-memory writes only), so that they can be published without a read.
+    /// The batches, given back so that they can be published without a read; empty for an upload.
     pub batches: Vec<Batch>,
 }
 
@@ -96,6 +100,13 @@ pub enum StorageError {
     /// Stored bytes do not have the form they were written in.
     #[error("stored data is damaged: {0}")]
     Damaged(String),
+    /// A batch does not have the form promised by [`Batch`], or is larger than this storage can keep.
+    #[error("the batch cannot be stored: {0}")]
+    Refused(String),
+    /// An upload is under way: to this store (writes) or anywhere (uploads). Nothing was stored; try again
+    /// when it is done.
+    #[error("an upload is under way")]
+    Uploading,
 }
 
 /// The writing half; one exists per storage.
@@ -105,6 +116,24 @@ pub trait Writer: Send {
     /// Answers are aligned with `group`. A write that cannot be stored gets its own error and does not hurt
     /// the others; if the commit fails all of them fail and nothing has changed.
     fn write(&mut self, group: Vec<Write>, now: Millis) -> Vec<Result<Written, StorageError>>;
+
+    /// Begins an upload; nothing is read from it yet. One upload is under way at a time.
+    ///
+    /// # Errors
+    /// [`StorageError::Uploading`] if there is one already.
+    fn upload(&mut self, upload: Upload) -> Result<(), StorageError>;
+
+    /// Stores some megabytes of the upload that is under way, in a transaction of their own. Between two
+    /// steps groups of other stores may be written. `Some` when all is stored: only then, and all at once,
+    /// it is visible. After an error the upload is over and nothing of it is ever visible, nor is anything
+    /// when it is never finished. `None` as well if no upload is under way.
+    ///
+    /// # Errors
+    /// If reading the batches failed, one of them cannot be stored, or the database fails.
+    fn upload_step(&mut self, now: Millis) -> Result<Option<Written>, StorageError>;
+
+    /// Gives up the upload that is under way, if there is one.
+    fn upload_abandon(&mut self);
 
     /// Binds `signing_key` to `public_key` unless a key is bound already; answers the bound one (SV-025).
     ///
