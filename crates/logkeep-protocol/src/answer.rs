@@ -146,6 +146,11 @@ pub fn defect(message: &str) -> Vec<u8> {
     })
 }
 
+/// The hole of a Defect that is a text.
+pub fn text_defect(text: &str) -> Vec<u8> {
+    framed(|out| out.extend_from_slice(json_text(text).as_bytes()))
+}
+
 fn success(out: &mut Vec<u8>) {
     out.push(0);
 }

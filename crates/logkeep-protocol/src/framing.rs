@@ -61,6 +61,12 @@ impl FrameReader {
         }
     }
 
+    /// Gives up the stream: what follows a frame that does not decode is not to be trusted.
+    pub fn spend(&mut self) {
+        self.spent = true;
+        self.buffer = BytesMut::new();
+    }
+
     /// Whether the beginning of a frame is waiting for its end.
     pub fn is_partial(&self) -> bool {
         !self.buffer.is_empty()
@@ -74,10 +80,11 @@ impl FrameReader {
         if self.spent {
             return Err(FramingError::Spent);
         }
-        self.complete_frame().inspect_err(|_| {
-            self.spent = true;
-            self.buffer = BytesMut::new();
-        })
+        let frame = self.complete_frame();
+        if frame.is_err() {
+            self.spend();
+        }
+        frame
     }
 
     fn complete_frame(&mut self) -> Result<Option<Bytes>, FramingError> {

@@ -82,6 +82,16 @@ impl<P> Joining<P> {
         self.open.get(&id).is_none_or(|message| !message.parts.contains_key(&index))
     }
 
+    /// Whether no message is unfinished.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// The parts of all unfinished messages.
+    pub fn kept(&self) -> impl Iterator<Item = &P> {
+        self.open.values().flat_map(|message| message.parts.values())
+    }
+
     /// Drops everything unfinished (SV-013).
     pub fn clear(&mut self) {
         self.open.clear();

@@ -8,6 +8,10 @@ use schema_binary::Code;
 pub struct Malformed(String);
 
 impl Malformed {
+    pub(crate) fn because(cause: &impl std::fmt::Display) -> Self {
+        Self(cause.to_string())
+    }
+
     pub(crate) fn missing(name: &str) -> Self {
         Self(format!("Missing key\n  at [{name:?}]"))
     }

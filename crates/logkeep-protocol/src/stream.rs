@@ -7,7 +7,7 @@ use schema_binary::Code;
 use schema_binary::wire::{Reader, put_sized, put_uvarint, uvarint_len};
 
 use crate::envelope::{CHUNK_POSITION, HEAD, RequestId};
-use crate::fields::{put_natural, put_region};
+use crate::fields::{put_natural, put_number_region, put_region};
 use crate::{Malformed, field};
 
 /// The longest data of one item (WIRE-110); anything longer travels in parts.
@@ -123,4 +123,15 @@ pub fn write_chunk(id: &RequestId, items: &[Item<'_>]) -> Vec<u8> {
     }
     put_sized(&mut out, id.as_bytes());
     out
+}
+
+/// Appends the row of a stored batch whose shape is known, as [`batch_list`] takes it.
+pub fn stored_row(out: &mut Vec<u8>, sequence: u64, sealed: &[u8], entry_ids: &[u8]) {
+    let number = uvarint_len(sequence * 2);
+    let ids = uvarint_len(entry_ids.len() as u64 * 2) + entry_ids.len();
+    put_uvarint(out, (2 + number + sealed.len() + ids) as u64);
+    out.push(1);
+    put_number_region(out, sequence);
+    out.extend_from_slice(sealed);
+    put_region(out, entry_ids);
 }

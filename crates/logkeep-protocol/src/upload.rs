@@ -87,14 +87,14 @@ impl<'a> Upload<'a> {
 
 /// The known values of one row of the run.
 #[derive(Default)]
-struct Row<'a> {
+pub(crate) struct Row<'a> {
     iv: Option<&'a [u8]>,
     encrypted: Option<&'a [u8]>,
     entry_ids: Option<&'a [u8]>,
 }
 
 impl<'a> Row<'a> {
-    fn read(row: &'a [u8], shapes: &mut Vec<Vec<u64>>) -> Result<Self, UploadError> {
+    pub(crate) fn read(row: &'a [u8], shapes: &mut Vec<Vec<u64>>) -> Result<Self, UploadError> {
         let mut reader = Reader::new(row);
         let mut values = Self::default();
         match reader.uvarint()? {
@@ -138,7 +138,7 @@ impl<'a> Row<'a> {
         Ok(())
     }
 
-    fn batch(self, whole: &Bytes) -> Result<Batch, UploadError> {
+    pub(crate) fn batch(self, whole: &Bytes) -> Result<Batch, UploadError> {
         let missing = |name| UploadError::from(Malformed::missing(name));
         let iv = self.iv.ok_or_else(|| missing("iv"))?;
         let encrypted = self.encrypted.ok_or_else(|| missing("encryptedBatch"))?;

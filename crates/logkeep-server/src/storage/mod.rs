@@ -49,6 +49,7 @@ pub enum Placed {
 }
 
 /// The answer to a [`Write`].
+#[derive(Debug, Clone)]
 pub struct Written {
     /// Aligned with the batches of the write; of an upload, with the first of them (see
     /// [`Upload::answered_ids`]).
