@@ -3,6 +3,8 @@
 //! A storage has one writing half and any number of reading halves. Both are plain blocking objects; the
 //! executor decides on which thread they run.
 
+pub mod sqlite;
+
 use bytes::Bytes;
 pub use logkeep_protocol::Batch;
 use logkeep_protocol::{RemoteId, Scope};
@@ -71,7 +73,7 @@ pub struct Page {
     pub bytes: Bytes,
     /// The store's head when the page was read.
     pub head: u64,
-    /// Where to go on reading.
+    /// Where to go on reading; at the end `head + 1`, also if `from` was beyond that (SV-X05).
     pub next: u64,
     /// Whether everything up to `head` has been delivered.
     pub end: bool,
@@ -115,7 +117,8 @@ pub trait Writer: Send {
     /// Stores a group of writes, each atomically, in one transaction and with one sync to disk.
     ///
     /// Answers are aligned with `group`. A write that cannot be stored gets its own error and does not hurt
-    /// the others; if the commit fails all of them fail and nothing has changed.
+    /// the others; if the commit fails all of them fail and nothing has changed. Memory and the
+    /// write-ahead log grow with the group: keep it to some megabytes where it has more than one write.
     fn write(&mut self, group: Vec<Write>, now: Millis) -> Vec<Result<Written, StorageError>>;
 
     /// Begins an upload; nothing is read from it yet. One upload is under way at a time.
@@ -135,6 +138,13 @@ pub trait Writer: Send {
 
     /// Gives up the upload that is under way, if there is one.
     fn upload_abandon(&mut self);
+
+    /// Does a small part of the work that is left over, such as deleting what a crash left of an upload;
+    /// `true` if there is more. To be called when nothing else is to do, and now and then under load.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn tidy(&mut self) -> Result<bool, StorageError>;
 
     /// Binds `signing_key` to `public_key` unless a key is bound already; answers the bound one (SV-025).
     ///
