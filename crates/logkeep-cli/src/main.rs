@@ -1,3 +1,32 @@
 //! The `logkeep` command.
 
-fn main() {}
+mod failure;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Keeps a log of what happened on your devices and carries it between them, encrypted.
+#[derive(Debug, Parser)]
+#[command(name = "logkeep", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the sync server: it stores ciphertext and streams changes
+    Serve(serve::Options),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Serve(options) => serve::run(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
