@@ -43,11 +43,7 @@ class Link {
     for (const socket of [near, far]) {
       this.#sockets.add(socket)
       socket.on("error", () => {})
-      socket.on("close", () => {
-        this.#sockets.delete(socket)
-        near.destroy()
-        far.destroy()
-      })
+      socket.on("close", () => this.#sockets.delete(socket))
     }
     this.#carry("up", near, far)
     this.#carry("down", far, near)
@@ -55,24 +51,21 @@ class Link {
 
   async #carry(direction, source, target) {
     const { bitsPerSecond = Infinity, latency = 0 } = this[direction] ?? {}
+    const largest = Math.max(512, Math.min(65_536, (bitsPerSecond / 8_000) * bookedAhead))
+    const flight = new Flight((piece) => {
+      this.carried[direction] += piece.length
+      target.write(piece)
+    })
     let lineFree = performance.now()
-    const piecesOf = async function*() {
-      const largest = Math.max(512, Math.min(65_536, (bitsPerSecond / 8_000) * bookedAhead))
-      for await (const read of source) for (let at = 0; at < read.length; at += largest) yield read.subarray(at, at + largest)
-    }
     try {
-      for await (const piece of piecesOf()) {
+      for await (const piece of pieces(source, largest)) {
         lineFree = Math.max(lineFree, performance.now()) + (piece.length * 8_000) / bitsPerSecond
-        const arrival = lineFree + latency - performance.now()
-        setTimeout(() => {
-          this.carried[direction] += piece.length
-          target.write(piece)
-        }, arrival)
+        flight.add(piece, lineFree + latency)
         const ahead = lineFree - performance.now()
         if (ahead > bookedAhead) await sleep(ahead - bookedAhead)
-        if (target.writableLength > 65_536) await once(target, "drain")
+        if (target.writableNeedDrain) await once(target, "drain")
       }
-      await sleep(latency)
+      await flight.empty()
       target.end()
     } catch {
       target.destroy()
@@ -87,6 +80,41 @@ class Link {
   close() {
     this.cut()
     return new Promise((resolve) => this.#server.close(resolve))
+  }
+}
+
+const pieces = async function*(source, largest) {
+  for await (const read of source) {
+    for (let at = 0; at < read.length; at += largest) yield read.subarray(at, at + largest)
+  }
+}
+
+/** Pieces on their way: each arrives at its time, in order. */
+class Flight {
+  #pieces = []
+  #landed = () => {}
+
+  constructor(arrive) {
+    this.arrive = arrive
+  }
+
+  add(piece, at) {
+    this.#pieces.push({ piece, at })
+    if (this.#pieces.length === 1) this.#land()
+  }
+
+  #land = () => {
+    while (this.#pieces.length > 0 && this.#pieces[0].at <= performance.now()) this.arrive(this.#pieces.shift().piece)
+    if (this.#pieces.length === 0) return this.#landed()
+    setTimeout(this.#land, this.#pieces[0].at - performance.now())
+  }
+
+  /** Settles once nothing is on its way. */
+  empty() {
+    return new Promise((resolve) => {
+      this.#landed = resolve
+      if (this.#pieces.length === 0) resolve()
+    })
   }
 }
 
