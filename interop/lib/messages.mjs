@@ -62,6 +62,12 @@ export const split = (id, data, size = partSize) => {
 
 /** A refused call: `code`, `requestTag`, `publicKey`, `storeId` of the protocol error, or a bare `defect`. */
 export class CallError extends Error {
+  code
+  requestTag
+  publicKey
+  storeId
+  defect
+
   constructor(reason) {
     super(reason.message ?? JSON.stringify(reason.defect) ?? reason.kind)
     Object.assign(this, reason)
