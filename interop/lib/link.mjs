@@ -13,7 +13,7 @@ const bookedAhead = 20
  * Starts a link to `url` and closes it when the test ends.
  *
  * `up` (towards the server) and `down` are `{ bitsPerSecond, latency }`; leave them out for a direction without delay.
- * `link.url` is the address for clients, `link.carried` counts bytes by direction, `link.cut()` breaks every connection.
+ * `link.url` is the address for clients, `link.carried` counts bytes by direction, `link.connections` connections, `link.cut()` breaks every connection.
  */
 export const startLink = async (t, url, { up, down } = {}) => {
   const target = new URL(url)
@@ -25,6 +25,7 @@ export const startLink = async (t, url, { up, down } = {}) => {
 
 class Link {
   carried = { up: 0, down: 0 }
+  connections = 0
   #sockets = new Set()
   #server = createServer({ pauseOnConnect: true, noDelay: true, highWaterMark: 4096 }, (near) => this.#join(near))
 
@@ -39,6 +40,7 @@ class Link {
   }
 
   #join(near) {
+    this.connections++
     const far = connect({ ...this.target, noDelay: true, highWaterMark: 4096 })
     for (const socket of [near, far]) {
       this.#sockets.add(socket)
