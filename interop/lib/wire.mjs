@@ -16,7 +16,7 @@ const openWebSocket = async (url, options) => {
   const socket = new WebSocket(url, { perMessageDeflate: false, ...options })
   await once(socket, "open")
   return {
-    send: (bytes) => new Promise((resolve) => socket.send(bytes, () => resolve())),
+    send: (bytes, options) => new Promise((resolve) => socket.send(bytes, options, () => resolve())),
     onData: (take) => socket.on("message", take),
     onClose: (take) => socket.on("close", (code, reason) => take({ code, reason: reason.toString() })),
     onError: (take) => socket.on("error", take),
@@ -32,7 +32,7 @@ const openTcp = async (url) => {
   const socket = connectTcp({ host: hostname, port: Number(port), noDelay: true })
   await once(socket, "connect")
   return {
-    send: (bytes) => new Promise((resolve) => socket.write(bytes, () => resolve())),
+    send: (bytes, _options) => new Promise((resolve) => socket.write(bytes, () => resolve())),
     onData: (take) => socket.on("data", take),
     onClose: (take) => socket.on("close", () => take({ code: undefined, reason: "" })),
     onError: (take) => socket.on("error", take),
@@ -53,6 +53,7 @@ export class WireClient {
   #waiting = new Map()
   #watchers = new Set()
   #nextId = 0
+  #end
 
   constructor(socket) {
     this.#socket = socket
@@ -71,6 +72,7 @@ export class WireClient {
   }
 
   #failAll(error) {
+    this.#end = error
     for (const take of this.#waiting.values()) take({ kind: "Closed", error })
     this.#waiting.clear()
     for (const watcher of this.#watchers) watcher({ kind: "Closed", error })
@@ -78,12 +80,18 @@ export class WireClient {
 
   /** Sends bytes as they are; resolves when the socket took them. */
   send(...parts) {
-    return this.#socket.send(Buffer.concat(parts))
+    return this.#socket.send(Buffer.concat(parts), { binary: true })
+  }
+
+  /** Sends a text, in a text message unless `binary`. */
+  sendText(message, binary = false) {
+    return this.#socket.send(Buffer.from(message), { binary })
   }
 
   /** The next envelope of a kind that arrives after this call. */
   next(kind) {
     return new Promise((resolve, reject) => {
+      if (this.#end) return reject(this.#end)
       const watcher = (message) => {
         if (message.kind !== kind && message.kind !== "Closed") return
         this.#watchers.delete(watcher)
@@ -96,6 +104,7 @@ export class WireClient {
   /** Sends a request with a hand-made payload and waits for its Exit envelope. */
   exchange(tag, payload, { id = this.#nextId++, ...options } = {}) {
     const answer = new Promise((resolve, reject) => {
+      if (this.#end) return reject(this.#end)
       this.#waiting.set(id, (message) => {
         this.#waiting.delete(id)
         return message.kind === "Closed" ? reject(message.error) : resolve(message)

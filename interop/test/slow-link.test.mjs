@@ -10,45 +10,53 @@ const sizes = isLong ? { join: [10, 400_000], upload: [4, 500_000] } : { join: [
 
 const timeout = 240_000
 
-/** Writes `count` blobs of `size` bytes on one device and waits until they are where they should be. */
-const carry = async (t, { writerUrl, readerUrl, count, size }) => {
-  const writer = await openDevice(t, { url: writerUrl })
-  for (let index = 0; index < count; index++) await writer.blob(`blob ${index}`, noise(size))
-  await writer.synced({ timeout })
-  const reader = await openDevice(t, { url: readerUrl, identity: writer.identity })
-  await reader.holds(count, { timeout })
-  assert.deepEqual(await reader.entries(), await writer.entries())
-  return [...writer.logs, ...reader.logs]
+/** A device that has uploaded `count` blobs of `size` bytes. */
+const writeBlobs = async (t, url, [count, size]) => {
+  const device = await openDevice(t, { url })
+  for (let index = 0; index < count; index++) await device.blob(`blob ${index}`, noise(size))
+  return device.synced({ timeout })
 }
+
+/** A fresh device that has received everything `writer` wrote. */
+const join = async (t, url, writer) => {
+  const device = await openDevice(t, { url, identity: writer.identity })
+  await device.holds(writer.written.length, { timeout })
+  assert.deepEqual(await device.entries(), await writer.entries())
+  return device
+}
+
+const assertUnbroken = (link, ...devices) =>
+  assert.deepEqual({ logs: devices.flatMap(({ logs }) => logs), connections: link.connections }, { logs: [], connections: 1 })
 
 describe("over 256 kbit/s and 200 ms", { concurrency: true }, () => {
   test("a fresh device joins a store of large entries in one go", oursOnly, async (t) => {
     const server = await startServer(t)
     const link = await startLink(t, server.url, { up: slow, down: slow })
-    const [count, size] = sizes.join
-    let use
-    const logs = await carry(t, { writerUrl: server.url, get readerUrl() { use = measureUse(link, "down"); return link.url }, count, size })
+    const writer = await writeBlobs(t, server.url, sizes.join)
+    const use = measureUse(link, "down")
+    const reader = await join(t, link.url, writer)
     const percent = use()
-    t.diagnostic(`${count} entries of ${size} bytes, link used ${percent.toFixed(0)} %`)
-    assert.deepEqual({ logs, connections: link.connections }, { logs: [], connections: 1 }, "no break on the way")
+    t.diagnostic(`${sizes.join[0]} entries of ${sizes.join[1]} bytes, link used ${percent.toFixed(0)} %`)
+    assertUnbroken(link, reader)
     assert.ok(percent > 60, `link used ${percent.toFixed(0)} %`)
   })
 
   test("a device uploads large entries in one go", oursOnly, async (t) => {
     const server = await startServer(t)
     const link = await startLink(t, server.url, { up: slow, down: slow })
-    const [count, size] = sizes.upload
     const use = measureUse(link, "up")
-    const logs = await carry(t, { writerUrl: link.url, readerUrl: server.url, count, size })
-    t.diagnostic(`${count} entries of ${size} bytes, link used ${use().toFixed(0)} %`)
-    assert.deepEqual({ logs, connections: link.connections }, { logs: [], connections: 1 }, "no break on the way")
+    const writer = await writeBlobs(t, link.url, sizes.upload)
+    t.diagnostic(`${sizes.upload[0]} entries of ${sizes.upload[1]} bytes, link used ${use().toFixed(0)} %`)
+    await join(t, server.url, writer)
+    assertUnbroken(link, writer)
   })
 
   test("the link carries what it is given at its rate, in order", async (t) => {
     const server = await startServer(t)
-    const link = await startLink(t, server.url, { up: { bitsPerSecond: 8_000_000, latency: 50 }, down: { bitsPerSecond: 8_000_000, latency: 50 } })
+    const quick = { bitsPerSecond: 8_000_000, latency: 50 }
+    const link = await startLink(t, server.url, { up: quick, down: quick })
     const start = performance.now()
-    await carry(t, { writerUrl: link.url, readerUrl: link.url, count: 3, size: 300_000 })
+    await join(t, link.url, await writeBlobs(t, link.url, [3, 300_000]))
     const seconds = (performance.now() - start) / 1000
     assert.ok(seconds > 1.8, `1.8 MB at 1 MB/s in ${seconds} s`)
     assert.ok(link.carried.up > 900_000 && link.carried.down > 900_000)
