@@ -60,11 +60,13 @@ export const memory = (pid) => {
   return { now: figure("VmRSS"), peak: figure("VmHWM") }
 }
 
-/** Samples a figure until stopped and keeps the greatest. */
-export const watchPeak = (measure, every = 50) => {
+/** Samples a figure while the test runs; the returned function tells the greatest so far. */
+export const watchPeak = (t, measure, every = 20) => {
   let peak = measure()
-  const timer = setInterval(() => { peak = Math.max(peak, measure()) }, every)
-  return { stop: () => (clearInterval(timer), Math.max(peak, measure())) }
+  const sample = () => (peak = Math.max(peak, measure()))
+  const timer = setInterval(() => { try { sample() } catch { clearInterval(timer) } }, every)
+  t.after(() => clearInterval(timer))
+  return sample
 }
 
 /** Size of a file, 0 when there is none. */

@@ -36,7 +36,7 @@ test("a fresh device joins a backlog of 60 MB; the first bytes come at once, the
   const identity = makeIdentity()
   const ids = await fill(t, server, identity, 120)
   const idle = server.memory().now
-  const peak = watchPeak(() => server.memory().now)
+  const peak = watchPeak(t, () => server.memory().now)
 
   const raw = await openSession(t, server, { identity })
   const start = performance.now()
@@ -48,7 +48,7 @@ test("a fresh device joins a backlog of 60 MB; the first bytes come at once, the
   const fresh = await openDevice(t, { url: server.url, identity })
   const joining = performance.now()
   await fresh.holds(120, { timeout: 120_000 })
-  const grown = peak.stop() - idle
+  const grown = peak() - idle
   t.diagnostic(`first Chunk after ${first.toFixed(1)} ms, joined in ${((performance.now() - joining) / 1000).toFixed(1)} s, server grew by ${mib(grown)}`)
   assert.deepEqual((await fresh.entries()).map(({ id }) => id), ids.toSorted())
   assert.deepEqual(fresh.logs, [])
