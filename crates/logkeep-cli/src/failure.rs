@@ -27,3 +27,16 @@ impl Failure {
         ExitCode::from(self.status)
     }
 }
+
+/// Tells in one line what is wrong with the command line, or prints the help that was asked for.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    let what = text.split("\n\n").next().unwrap_or_default();
+    let line: Vec<&str> = what.lines().map(str::trim).collect();
+    eprintln!("{} (see --help)", line.join(" "));
+    ExitCode::from(2)
+}

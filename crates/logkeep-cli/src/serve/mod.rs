@@ -37,8 +37,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key).map_err(Failure::new)?),
         _ => None,
     };
-    warn_of_risks(options, tls.is_some());
-    let files = raise_file_limit();
     let (storage, directory) = open_storage(options)?;
     let health = Arc::new(Health::default());
     let hub = Arc::new(Hub::default());
@@ -46,8 +44,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let executor =
         ThreadedExecutor::start(&storage, READERS, Arc::clone(&hub), clock.clone(), health.clone())
             .map_err(Failure::new)?;
+    let remote_id = storage.remote_id();
     let service = Service {
-        remote_id: storage.remote_id(),
+        remote_id,
         executor: Arc::new(executor),
         hub,
         random: Arc::new(System),
@@ -56,11 +55,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         health: health.clone(),
         sending: Arc::default(),
     };
-    tracing::info!(remote_id = ?storage.remote_id(), open_files = files, "storage is open");
     let runtime = tokio::runtime::Runtime::new().map_err(Failure::new)?;
     let result = runtime.block_on(async {
         let mut server = Server::new(Arc::new(service), clock);
+        let encrypted = tls.is_some();
         listen(&mut server, options, tls).await?;
+        tracing::info!(?remote_id, open_files = raise_file_limit(), "serving");
+        warn_of_risks(options, encrypted);
         let stopped = wait(&health).await;
         server.shut_down().await;
         stopped

@@ -36,7 +36,6 @@ pub(super) async fn serve(shared: Shared, peer: std::net::IpAddr, io: Io) {
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(REQUEST)
-        .keep_alive(false)
         .serve_connection(TokioIo::new(io), service)
         .with_upgrades()
         .await;
@@ -117,5 +116,8 @@ fn config(limits: &Limits) -> WebSocketConfig {
 fn text(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())));
     *response.status_mut() = status;
+    if status != StatusCode::SWITCHING_PROTOCOLS {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     response
 }
