@@ -1,0 +1,115 @@
+//! Writing structs: by tag, or by position in fingerprint mode.
+
+use super::encoder::Encoder;
+use super::extras::{Entries, write_entries};
+use super::field::{FieldInfo, Fields};
+use super::text::WriteTable;
+use crate::{Code, Error};
+
+/// How a field's value is to be written.
+#[derive(Debug)]
+pub enum WriteForm<'t, 'v> {
+    /// With a tag of this field id.
+    Tagged(u32),
+    /// As an element or positional field.
+    Slot,
+    /// As a region of a row, with the string table of the field.
+    Region(&'t mut WriteTable<'v>),
+}
+
+/// Gives the fields of one struct value.
+pub trait StructSource<'v> {
+    /// Whether the value has field number `index`.
+    fn has(&self, index: usize) -> bool;
+
+    /// Writes field number `index`, which it has.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the value.
+    fn write(&self, index: usize, form: WriteForm<'_, 'v>, encoder: &mut Encoder) -> Result<(), Error>;
+
+    /// The extra entries; `None` for structs without index signatures.
+    ///
+    /// # Errors
+    /// Whatever is wrong with their keys.
+    fn entries(&self) -> Option<Box<dyn Entries<'v> + '_>> {
+        None
+    }
+}
+
+/// Writes a struct; `keys` is the table of its extra keys inside a row.
+///
+/// # Errors
+/// [`Code::MissingKey`] for a required field the value lacks, or whatever is wrong with a field, at its path.
+#[inline]
+pub fn write_struct<'v, S: StructSource<'v>>(
+    encoder: &mut Encoder,
+    fields: Fields<'_>,
+    source: &S,
+    keys: Option<&mut WriteTable<'v>>,
+) -> Result<(), Error> {
+    if encoder.positional() {
+        return write_positional(encoder, fields, source, keys);
+    }
+    if let Some(entries) = source.entries().filter(|entries| !entries.is_empty()) {
+        encoder.uvarint(0);
+        encoder.sized(|encoder| write_entries(encoder, &*entries, keys))?;
+    }
+    for (index, field) in fields.list.iter().enumerate() {
+        if has(source, index, field)? {
+            let written = source.write(index, WriteForm::Tagged(field.id), encoder);
+            written.map_err(|error| error.at(&*field.name))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_positional<'v, S: StructSource<'v>>(
+    encoder: &mut Encoder,
+    fields: Fields<'_>,
+    source: &S,
+    keys: Option<&mut WriteTable<'v>>,
+) -> Result<(), Error> {
+    write_bitmap(encoder, fields, source);
+    for (index, field) in fields.list.iter().enumerate() {
+        if has(source, index, field)? {
+            source.write(index, WriteForm::Slot, encoder).map_err(|error| error.at(&*field.name))?;
+        }
+    }
+    if fields.open {
+        let entries = source.entries();
+        encoder.uvarint(entries.as_ref().map_or(0, |entries| entries.len()) as u64);
+        if let Some(entries) = entries {
+            write_entries(encoder, &*entries, keys)?;
+        }
+    }
+    Ok(())
+}
+
+/// One bit for each optional field, low bits first.
+fn write_bitmap<'v, S: StructSource<'v>>(encoder: &mut Encoder, fields: Fields<'_>, source: &S) {
+    let mut byte = 0u8;
+    let mut bit = 0;
+    for (index, _) in fields.list.iter().enumerate().filter(|(_, field)| field.optional) {
+        byte |= u8::from(source.has(index)) << bit;
+        bit += 1;
+        if bit == 8 {
+            encoder.byte(std::mem::take(&mut byte));
+            bit = 0;
+        }
+    }
+    if bit > 0 {
+        encoder.byte(byte);
+    }
+}
+
+/// Whether the value has a field; a required one must be there.
+#[inline]
+pub(super) fn has<'v, S: StructSource<'v>>(
+    source: &S,
+    index: usize,
+    field: &FieldInfo,
+) -> Result<bool, Error> {
+    let has = source.has(index);
+    if has || field.optional { Ok(has) } else { Err(Error::from(Code::MissingKey).at(&*field.name)) }
+}

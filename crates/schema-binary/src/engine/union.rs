@@ -1,0 +1,82 @@
+//! Unions: how a member is named on the wire.
+
+use super::decoder::Decoder;
+use super::encoder::Encoder;
+use super::field::{FNV32_START, fnv32};
+use crate::{Code, Error};
+
+/// The kind byte of a variant: a struct or tuple that is told by its literal properties.
+const VARIANT: u8 = 10;
+
+/// What names a union member: the tag of a variant, or the kind of any other member.
+///
+/// Selectors sort as the members do in fingerprint mode: variants by tag, then the others by kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Selector {
+    /// A variant, by its tag.
+    Variant(u32),
+    /// Another member, by its kind.
+    Kind(u8),
+}
+
+impl Selector {
+    /// Writes the selector as default mode does.
+    pub fn write(self, encoder: &mut Encoder) {
+        match self {
+            Self::Variant(tag) => {
+                encoder.byte(VARIANT);
+                encoder.bytes(&tag.to_le_bytes());
+            }
+            Self::Kind(kind) => encoder.byte(kind),
+        }
+    }
+
+    /// Reads a selector as default mode writes it; positions are read by [`select_by_position`].
+    ///
+    /// # Errors
+    /// [`Code::Truncated`].
+    pub fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error> {
+        match decoder.reader.byte()? {
+            VARIANT => decoder.reader.u32().map(Self::Variant),
+            kind => Ok(Self::Kind(kind)),
+        }
+    }
+}
+
+/// Reads a position and says which of the selectors, in any order, stands there when they are sorted.
+///
+/// # Errors
+/// [`Code::UnknownMember`] if there is none, or those of a varint.
+pub fn select_by_position(
+    decoder: &mut Decoder<'_>,
+    selectors: impl Iterator<Item = Selector> + Clone,
+) -> Result<Selector, Error> {
+    let position = decoder.reader.uvarint()?;
+    let rank = |of: &Selector| selectors.clone().filter(|other| other < of).count() as u64;
+    selectors.clone().find(|selector| rank(selector) == position).ok_or(Code::UnknownMember.into())
+}
+
+/// The hash of no sentinels; [`sentinel_hash`] goes on from here.
+pub const TAG_START: u32 = FNV32_START;
+
+/// Adds a sentinel to the hash that becomes the tag of a variant.
+///
+/// Tuple indices come first, ascending; then names by their bytes. `kind` and `text` are those of the literal.
+pub const fn sentinel_hash(hash: u32, is_name: bool, key: &str, kind: u8, text: &str) -> u32 {
+    let hash = sized_hash(fnv32(hash, &[is_name as u8]), key);
+    sized_hash(fnv32(hash, &[kind]), text)
+}
+
+const fn sized_hash(hash: u32, text: &str) -> u32 {
+    fnv32(fnv32(hash, &(text.len() as u32).to_le_bytes()), text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tag_of_a_tagged_struct() {
+        assert_eq!(sentinel_hash(TAG_START, true, "_tag", 1, "A"), 0x149a_c622);
+    }
+}
