@@ -43,7 +43,7 @@ pub enum ErrorCode {
 pub struct ProtocolError<'a> {
     /// The call it concerns: its full name from the authentication check, else its short one (7.5).
     pub request_tag: &'a str,
-    /// The identity it concerns.
+    /// The identity it concerns. Without one the field is written as undefined, as the reference does.
     pub public_key: Option<&'a str>,
     /// The store it concerns.
     pub store_id: Option<&'a str>,
@@ -185,9 +185,11 @@ impl ProtocolError<'_> {
     fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[0x0a, 0x69, 0x73, 0xbb, 0x46]);
         put_bytes(out, field::MESSAGE, self.message.as_bytes());
-        put_optional_text(out, field::STORE_ID, self.store_id);
+        if self.store_id.is_some() {
+            put_text_or_undefined(out, field::STORE_ID, self.store_id);
+        }
         put_bytes(out, field::REQUEST_TAG, self.request_tag.as_bytes());
-        put_optional_text(out, field::PUBLIC_KEY, self.public_key);
+        put_text_or_undefined(out, field::PUBLIC_KEY, self.public_key);
         put_bytes(out, field::CODE, self.code.name().as_bytes());
     }
 }
@@ -205,11 +207,10 @@ impl ErrorCode {
     }
 }
 
-fn put_optional_text(out: &mut Vec<u8>, id: u32, text: Option<&str>) {
-    if let Some(text) = text {
-        let value = [&[5], text.as_bytes()].concat();
-        put_bytes(out, id, &value);
-    }
+/// A field that may hold undefined carries a union selector (WIRE-101).
+fn put_text_or_undefined(out: &mut Vec<u8>, id: u32, text: Option<&str>) {
+    let value = text.map_or(vec![3], |text| [&[5], text.as_bytes()].concat());
+    put_bytes(out, id, &value);
 }
 
 /// A row run: the first row declares the shape, the others repeat it.

@@ -196,8 +196,8 @@ impl<'a> Chunked<'a> {
 /// A fixed tuple of two numbers, the first below the second.
 fn part(bytes: &[u8]) -> Result<(u64, u64), Malformed> {
     let mut reader = schema_binary::wire::Reader::new(bytes);
-    let index = crate::fields::natural(reader.uvarint()?)?;
-    let total = crate::fields::natural(reader.uvarint()?)?;
+    let index = crate::fields::natural(reader.number_varint()?)?;
+    let total = crate::fields::natural(reader.number_varint()?)?;
     reader.finish()?;
     if index >= total {
         return Err(schema_binary::Code::Check.into());

@@ -9,8 +9,7 @@ use crate::Malformed as Error;
 #[derive(Clone, Copy)]
 pub(crate) enum Value<'a> {
     Sized(&'a [u8]),
-    /// A sign-magnitude code.
-    Varint(u64),
+    Varint(f64),
     Skipped,
 }
 
@@ -30,11 +29,11 @@ impl<'a> Fields<'a> {
             }
             let value = match tag & 7 {
                 0 => Value::Sized(reader.sized()?),
-                1 => Value::Varint(reader.uvarint()?),
+                1 => Value::Varint(reader.number_varint()?),
                 2 => reader.take(8).map(|_| Value::Skipped)?,
                 5 => {
-                    reader.uvarint()?;
-                    reader.uvarint()?;
+                    reader.skip_varint()?;
+                    reader.skip_varint()?;
                     Value::Skipped
                 }
                 6 => reader.take(4).map(|_| Value::Skipped)?,
@@ -67,14 +66,14 @@ impl<'a> Fields<'a> {
 
     pub(crate) fn natural(&self, id: u32, name: &'static str) -> Result<u64, Error> {
         match self.get(id) {
-            Some(Value::Varint(code)) => natural(code),
+            Some(Value::Varint(number)) => natural(number),
             _ => Err(Error::missing(name)),
         }
     }
 
     pub(crate) fn int(&self, id: u32, name: &'static str) -> Result<i64, Error> {
         match self.get(id) {
-            Some(Value::Varint(code)) => int(code),
+            Some(Value::Varint(number)) => int(number),
             _ => Err(Error::missing(name)),
         }
     }
@@ -100,16 +99,17 @@ pub(crate) fn framed(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     out
 }
 
-/// A sign-magnitude code as an integer.
-pub(crate) fn int(code: u64) -> Result<i64, Error> {
-    let magnitude = i64::try_from(code >> 1).map_err(|_| Code::UnsafeInteger)?;
-    Ok(if code & 1 == 1 { -magnitude } else { magnitude })
+/// An integer, exact up to 2^53 - 1 in either direction.
+pub(crate) fn int(number: f64) -> Result<i64, Error> {
+    if number.abs() > MAX_SAFE_INTEGER as f64 {
+        return Err(Code::Check.into());
+    }
+    Ok(number as i64)
 }
 
-/// A sign-magnitude code as a number that must not be negative; -0 counts as 0.
-pub(crate) fn natural(code: u64) -> Result<u64, Error> {
-    let n = int(code)?;
-    u64::try_from(n).map_err(|_| Code::Check.into())
+/// A number that must not be negative; -0 counts as 0.
+pub(crate) fn natural(number: f64) -> Result<u64, Error> {
+    u64::try_from(int(number)?).map_err(|_| Code::Check.into())
 }
 
 pub(crate) fn put_int(out: &mut Vec<u8>, n: i64) {

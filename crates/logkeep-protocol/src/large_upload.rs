@@ -137,9 +137,9 @@ impl TopFields {
             let tag = reader.uvarint()?;
             let length = match tag & 7 {
                 0 => reader.uvarint()?,
-                1 => reader.uvarint().map(|_| 0)?,
+                1 => reader.skip_varint().map(|()| 0)?,
                 2 => 8,
-                5 => reader.uvarint().and_then(|_| reader.uvarint()).map(|_| 0)?,
+                5 => reader.skip_varint().and_then(|()| reader.skip_varint()).map(|()| 0)?,
                 6 => 4,
                 _ => 0,
             };

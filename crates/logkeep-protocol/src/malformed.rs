@@ -8,7 +8,8 @@ use schema_binary::Code;
 pub struct Malformed(String);
 
 impl Malformed {
-    pub(crate) fn because(cause: &impl std::fmt::Display) -> Self {
+    /// What `cause` tells.
+    pub fn because(cause: &impl std::fmt::Display) -> Self {
         Self(cause.to_string())
     }
 

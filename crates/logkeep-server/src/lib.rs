@@ -7,6 +7,7 @@ pub mod health;
 pub mod hub;
 pub mod limits;
 pub mod mailbox;
+pub mod memory;
 pub mod net;
 pub mod service;
 pub mod spool;

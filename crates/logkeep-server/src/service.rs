@@ -11,6 +11,7 @@ use crate::executor::Executor;
 use crate::health::Health;
 use crate::hub::Hub;
 use crate::limits::Limits;
+use crate::memory::Memory;
 
 /// All streams together hold about so many bytes of Chunks, beside the small ones each may have.
 const CHUNK_MEMORY: usize = 16 * 1024 * 1024;
@@ -31,6 +32,8 @@ pub struct Service {
     pub spool_directory: Option<PathBuf>,
     /// Whether storage still works.
     pub health: Arc<Health>,
+    /// What streams keep while they wait for an Ack.
+    pub memory: Arc<Memory>,
     /// How many streams have a large Chunk on the way.
     pub sending: Arc<AtomicUsize>,
 }

@@ -53,6 +53,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         limits,
         spool_directory: directory,
         health: health.clone(),
+        memory: Arc::default(),
         sending: Arc::default(),
     };
     let runtime = tokio::runtime::Runtime::new().map_err(Failure::new)?;
@@ -79,13 +80,13 @@ async fn listen(
 ) -> Result<(), Failure> {
     let scheme = if tls.is_some() { "wss" } else { "ws" };
     let address = bind(server, options.listen, Protocol::WebSocket, tls.clone()).await?;
-    announce(&format!("listening on {scheme}://{address}"))?;
+    let mut lines = vec![format!("listening on {scheme}://{address}")];
     if let Some(address) = options.listen_tcp {
         let scheme = if tls.is_some() { "tls" } else { "tcp" };
         let address = bind(server, address, Protocol::ByteStream, tls).await?;
-        announce(&format!("listening on {scheme}://{address}"))?;
+        lines.push(format!("listening on {scheme}://{address}"));
     }
-    Ok(())
+    lines.iter().try_for_each(|line| announce(line))
 }
 
 async fn bind(

@@ -8,6 +8,7 @@ use logkeep_protocol::{Item, MAX_PART, Malformed, RequestId, Scope, batch_list, 
 use super::echo::OwnSequences;
 use super::pace::Pace;
 use crate::hub::Subscription;
+use crate::memory::Kept;
 use crate::service::{Sending, Service};
 use crate::storage::{Millis, Page};
 
@@ -16,6 +17,9 @@ const MIN_PART: usize = 16 * 1024;
 
 /// Chunks above this count against the memory of all streams.
 const LARGE_CHUNK: usize = 256 * 1024;
+
+/// What a stream may keep without asking.
+const SMALL: usize = 64 * 1024;
 
 /// The state of one stream.
 pub(super) struct Changes {
@@ -30,7 +34,8 @@ pub(super) struct Changes {
     /// A message that is too long for one Chunk and under way.
     cut: Option<CutMessage>,
     next_message: u64,
-    memory: Option<Sending>,
+    sending: Option<Sending>,
+    kept: Option<Kept>,
 }
 
 /// Where the next batches come from.
@@ -47,7 +52,8 @@ pub(super) enum Source {
 }
 
 struct CutMessage {
-    bytes: Bytes,
+    /// All of it; `None` if it was forgotten.
+    bytes: Option<Bytes>,
     number: u64,
     part: usize,
     sent: usize,
@@ -85,13 +91,19 @@ impl Changes {
             source: Source::Behind,
             cut: None,
             next_message: 0,
-            memory: None,
+            sending: None,
+            kept: None,
         }
     }
 
     /// Takes a page to deliver from.
-    pub(super) fn supply(&mut self, page: Arc<Page>, barrier: u64) {
-        self.source = Source::Held { page, taken: 0, barrier };
+    pub(super) fn supply(&mut self, page: Arc<Page>, barrier: u64) -> Result<(), Malformed> {
+        let mut taken = 0;
+        if let Some(cut) = self.cut.as_mut().filter(|cut| cut.bytes.is_none()) {
+            taken = cut.recall(&page)?;
+        }
+        self.source = Source::Held { page, taken, barrier };
+        Ok(())
     }
 
     /// Takes the news of a commit, with what was committed if it is just what comes next.
@@ -102,7 +114,7 @@ impl Changes {
         }
         match page {
             Some(page) if page.rows.first().is_some_and(|row| row.first == self.cursor) => {
-                self.supply(page, barrier);
+                self.source = Source::Held { page, taken: 0, barrier };
             }
             _ => self.source = Source::Behind,
         }
@@ -110,29 +122,63 @@ impl Changes {
 
     /// Takes an Ack; `false` if none was due.
     pub(super) fn acked(&mut self, now: Millis) -> bool {
-        self.memory = None;
+        self.sending = None;
+        self.kept = None;
         self.pace.acked(now)
     }
 
-    /// Counts a large Chunk against the memory of all streams until it is acknowledged.
-    pub(super) fn hold_memory(&mut self, service: &Arc<Service>, bytes: usize) {
-        self.memory = (bytes > LARGE_CHUNK).then(|| service.begin_sending());
+    /// Notes that a Chunk of `bytes` is on its way.
+    pub(super) fn sent(&mut self, service: &Service, bytes: usize) {
+        self.sending = (bytes > LARGE_CHUNK).then(|| service.begin_sending());
+        self.keep_or_forget(service);
+    }
+
+    /// Counts what is kept until the Ack against the memory of all streams. Without room for it, it is
+    /// forgotten, and read again after the Ack: so peers that never acknowledge cost next to nothing.
+    pub(super) fn keep_or_forget(&mut self, service: &Service) {
+        if !self.pace.is_waiting() {
+            return;
+        }
+        let cut = self.cut.as_ref().and_then(|cut| cut.bytes.as_ref()).map_or(0, Bytes::len);
+        let page = match &self.source {
+            Source::Held { page, .. } => page.bytes.len(),
+            _ => 0,
+        };
+        self.kept = None;
+        if cut + page <= SMALL {
+            return;
+        }
+        self.kept = service.memory.reserve(cut + page);
+        if self.kept.is_none() {
+            if let Some(cut) = &mut self.cut {
+                cut.bytes = None;
+            }
+            if page > 0 || cut > 0 {
+                self.source = Source::Behind;
+            }
+        }
     }
 
     /// Goes one step on. `oldest_write` is the oldest unanswered write of this connection to this store,
-    /// `ceiling` the most bytes a Chunk may have. The next page is read while a Chunk waits for its Ack.
+    /// `ceiling` the most bytes a Chunk may have. The next page is read while a Chunk waits for its Ack, if
+    /// `room` bytes are enough for it.
     pub(super) fn advance(
         &mut self,
         oldest_write: Option<u64>,
         ceiling: usize,
+        room: usize,
         now: Millis,
     ) -> Result<Step, Malformed> {
         let budget = self.pace.budget(ceiling);
+        let forgotten = self.cut.as_ref().is_some_and(|cut| cut.bytes.is_none());
+        if self.pace.is_waiting() && (forgotten || budget > room) {
+            return Ok(Step::Wait);
+        }
         if matches!(self.source, Source::Behind) {
             self.source = Source::Reading;
-            return Ok(Step::Read { from: self.cursor_after_cut(), budget });
+            return Ok(Step::Read { from: self.reading_position(), budget });
         }
-        if self.pace.is_waiting() {
+        if self.pace.is_waiting() || forgotten {
             return Ok(Step::Wait);
         }
         if self.cut.is_some() {
@@ -146,7 +192,7 @@ impl Changes {
             Source::Held { barrier, .. } if oldest_write.is_none_or(|write| write >= *barrier) => {
                 match self.deliver(budget, now)? {
                     Some(step) => Ok(step),
-                    None => self.advance(oldest_write, ceiling, now),
+                    None => self.advance(oldest_write, ceiling, room, now),
                 }
             }
             _ => Ok(Step::Wait),
@@ -186,17 +232,17 @@ impl Changes {
         }
     }
 
-    /// Where reading goes on: behind a message that is still being sent in parts.
-    fn cursor_after_cut(&self) -> u64 {
-        self.cut.as_ref().map_or(self.cursor, |cut| cut.after)
+    /// Where reading goes on: behind a message that is being sent in parts, unless it was forgotten.
+    fn reading_position(&self) -> u64 {
+        self.cut.as_ref().filter(|cut| cut.bytes.is_some()).map_or(self.cursor, |cut| cut.after)
     }
 
     /// Sends as many parts of the cut message as fit, one at least.
     fn send_parts(&mut self, budget: usize, now: Millis) -> Step {
         let Some(mut cut) = self.cut.take() else { return Step::Wait };
-        let total = cut.bytes.len().div_ceil(cut.part);
-        let count = (budget / cut.part).clamp(1, total - cut.sent);
-        let bytes = cut.bytes.clone();
+        let bytes = cut.bytes.clone().unwrap_or_default();
+        let total = bytes.len().div_ceil(cut.part);
+        let count = (budget / cut.part).clamp(1, total.saturating_sub(cut.sent).max(1));
         let items: Vec<Item<'_>> = bytes
             .chunks(cut.part)
             .enumerate()
@@ -231,11 +277,30 @@ impl Changes {
 
 impl CutMessage {
     fn new(message: &Item<'_>, number: u64, budget: usize, after: u64) -> Self {
-        let mut bytes = Vec::with_capacity(message.data_len());
-        bytes.extend_from_slice(&message.head);
-        message.body.iter().for_each(|slice| bytes.extend_from_slice(slice));
-        Self { bytes: bytes.into(), number, part: budget.clamp(MIN_PART, MAX_PART), sent: 0, after }
+        let part = budget.clamp(MIN_PART, MAX_PART);
+        Self { bytes: Some(joined(message)), number, part, sent: 0, after }
     }
+
+    /// Takes the forgotten message from a page read again; gives how many rows of the page are used up.
+    fn recall(&mut self, page: &Page) -> Result<usize, Malformed> {
+        let start = |index: usize| match index.checked_sub(1).and_then(|before| page.rows.get(before)) {
+            Some(before) => before.end,
+            None => 0,
+        };
+        let position = page.rows.iter().position(|row| row.last + 1 == self.after);
+        let found = position.and_then(|index| Some((index, page.rows.get(index)?.end)));
+        let (index, end) = found.ok_or_else(|| Malformed::because(&"a batch is gone that was being sent"))?;
+        let row = page.bytes.get(start(index)..end).unwrap_or_default();
+        self.bytes = Some(joined(&batch_list(&[row], 1)?));
+        Ok(index + 1)
+    }
+}
+
+fn joined(message: &Item<'_>) -> Bytes {
+    let mut bytes = Vec::with_capacity(message.data_len());
+    bytes.extend_from_slice(&message.head);
+    message.body.iter().for_each(|slice| bytes.extend_from_slice(slice));
+    bytes.into()
 }
 
 /// The rows of a page that make up the next Chunk.

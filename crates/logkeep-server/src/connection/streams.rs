@@ -64,10 +64,13 @@ impl Connection {
         let barrier = self.number();
         let Some(stream) = self.streams.get_mut(&number) else { return };
         match page {
-            Ok(page) => {
-                stream.supply(Arc::new(page), barrier);
-                self.advance(number, now);
-            }
+            Ok(page) => match stream.supply(Arc::new(page), barrier) {
+                Ok(()) => {
+                    stream.keep_or_forget(&self.service);
+                    self.advance(number, now);
+                }
+                Err(error) => self.fail_stream(number, &error),
+            },
             Err(error) => self.fail_stream(number, &error),
         }
     }
@@ -76,13 +79,14 @@ impl Connection {
     pub(super) fn advance(&mut self, number: u64, now: Millis) {
         let ceiling = self.service.chunk_ceiling();
         loop {
+            let room = self.service.memory.room();
             let Some(stream) = self.streams.get_mut(&number) else { return };
             let mut writes = self.operations.iter();
             let oldest_write = writes.find(|(_, operation)| operation.writes_to() == Some(&stream.scope));
             let oldest_write = oldest_write.map(|(operation, _)| *operation);
-            match stream.advance(oldest_write, ceiling, now) {
+            match stream.advance(oldest_write, ceiling, room, now) {
                 Ok(Step::Send(chunk)) => {
-                    stream.hold_memory(&self.service, chunk.len());
+                    stream.sent(&self.service, chunk.len());
                     self.outbox.push(chunk);
                 }
                 Ok(Step::Read { from, budget }) => {

@@ -199,7 +199,10 @@ impl Connection {
                 self.persistence_failure(caller, Some(scope));
             }
         }
-        for stream in write.streams {
+        // Pages may have waited for this write, in streams opened after it began as well.
+        let streams = self.streams.iter().filter(|(_, stream)| stream.scope == write.scope);
+        let streams: Vec<u64> = streams.map(|(number, _)| *number).collect();
+        for stream in streams {
             self.advance(stream, now);
         }
         self.leave();

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{Sink, Stream};
-use tokio::io::AsyncWrite;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::error::{CapacityError, Error};
@@ -115,7 +115,26 @@ impl Transport for WebSocket {
             let _ = Pin::new(&mut self.socket).start_send(Message::Close(Some(frame)));
             self.close_sent = true;
         }
-        Pin::new(&mut self.socket).poll_close(context).map(drop)
+        if ready!(Pin::new(&mut self.socket).poll_flush(context)).is_err() {
+            return Poll::Ready(());
+        }
+        poll_farewell(self.socket.get_mut(), context)
+    }
+}
+
+/// Ends the sending side, then takes what the peer still sends until it ends as well: closing a socket with
+/// bytes unread would discard what was sent last, the reason of the end among it. Nothing is parsed or kept.
+fn poll_farewell(socket: &mut Io, context: &mut Context<'_>) -> Poll<()> {
+    if ready!(Pin::new(&mut *socket).poll_shutdown(context)).is_err() {
+        return Poll::Ready(());
+    }
+    let mut scratch = [0; 4096];
+    loop {
+        let mut buffer = ReadBuf::new(&mut scratch);
+        match ready!(Pin::new(&mut *socket).poll_read(context, &mut buffer)) {
+            Ok(()) if !buffer.filled().is_empty() => {}
+            _ => return Poll::Ready(()),
+        }
     }
 }
 
@@ -157,6 +176,6 @@ impl Transport for ByteStream {
     }
 
     fn poll_close(&mut self, context: &mut Context<'_>, _close: Option<&Close>) -> Poll<()> {
-        Pin::new(&mut self.socket).poll_shutdown(context).map(drop)
+        poll_farewell(&mut self.socket, context)
     }
 }
