@@ -121,7 +121,7 @@ fn shared_page(written: &Written) -> Option<Arc<Page>> {
         rows.push(append_row(&mut bytes, first, batch));
     }
     let head = rows.last().map_or(written.head, |row: &Row| row.last);
-    Some(Arc::new(Page { rows, bytes: Bytes::from(bytes), head, next: head + 1, end: true }))
+    Some(Arc::new(Page { rows, bytes: Bytes::from(bytes), head, next: head + 1, end: true, large: None }))
 }
 
 fn append_row(bytes: &mut Vec<u8>, first: u64, batch: &Batch) -> Row {

@@ -5,15 +5,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use logkeep_protocol::{Item, MAX_PART, Malformed, RequestId, Scope, batch_list, write_chunk};
 
+use super::cut::{CutMessage, Missing};
 use super::echo::OwnSequences;
 use super::pace::Pace;
 use crate::hub::Subscription;
 use crate::memory::Kept;
 use crate::service::{Sending, Service};
 use crate::storage::{Millis, Page};
-
-/// The parts of a message are never smaller, however slow the link.
-const MIN_PART: usize = 16 * 1024;
 
 /// Chunks above this count against the memory of all streams.
 const LARGE_CHUNK: usize = 256 * 1024;
@@ -51,22 +49,14 @@ pub(super) enum Source {
     Caught { armed: bool },
 }
 
-struct CutMessage {
-    /// All of it; `None` if it was forgotten.
-    bytes: Option<Bytes>,
-    number: u64,
-    part: usize,
-    sent: usize,
-    /// The cursor once all of it is sent.
-    after: u64,
-}
-
 /// What a stream wants next.
 pub(super) enum Step {
     /// This Chunk is to be sent.
     Send(Vec<u8>),
     /// A page.
     Read { from: u64, budget: usize },
+    /// Sealed bytes of a large batch.
+    Slice { last: u64, offset: u64, length: usize },
     /// An event as soon as the head is above `after`.
     Arm { after: u64 },
     /// Nothing, until something happens.
@@ -97,13 +87,15 @@ impl Changes {
     }
 
     /// Takes a page to deliver from.
-    pub(super) fn supply(&mut self, page: Arc<Page>, barrier: u64) -> Result<(), Malformed> {
-        let mut taken = 0;
-        if let Some(cut) = self.cut.as_mut().filter(|cut| cut.bytes.is_none()) {
-            taken = cut.recall(&page)?;
+    pub(super) fn supply(&mut self, page: Arc<Page>, barrier: u64) {
+        self.source = Source::Held { page, taken: 0, barrier };
+    }
+
+    /// Takes the slice of a large batch that was asked for.
+    pub(super) fn supply_slice(&mut self, slice: Bytes) {
+        if let Some(cut) = &mut self.cut {
+            cut.supply(slice);
         }
-        self.source = Source::Held { page, taken, barrier };
-        Ok(())
     }
 
     /// Takes the news of a commit, with what was committed if it is just what comes next.
@@ -133,27 +125,14 @@ impl Changes {
         self.keep_or_forget(service);
     }
 
-    /// Counts what is kept until the Ack against the memory of all streams. Without room for it, it is
-    /// forgotten, and read again after the Ack: so peers that never acknowledge cost next to nothing.
+    /// Counts a page that is kept until the Ack against the memory of all streams. Without room for it, it
+    /// is forgotten, and read again after the Ack: so peers that never acknowledge cost next to nothing.
     pub(super) fn keep_or_forget(&mut self, service: &Service) {
-        if !self.pace.is_waiting() {
-            return;
-        }
-        let cut = self.cut.as_ref().and_then(|cut| cut.bytes.as_ref()).map_or(0, Bytes::len);
-        let page = match &self.source {
-            Source::Held { page, .. } => page.bytes.len(),
-            _ => 0,
-        };
         self.kept = None;
-        if cut + page <= SMALL {
-            return;
-        }
-        self.kept = service.memory.reserve(cut + page);
-        if self.kept.is_none() {
-            if let Some(cut) = &mut self.cut {
-                cut.bytes = None;
-            }
-            if page > 0 || cut > 0 {
+        let Source::Held { page, .. } = &self.source else { return };
+        if self.pace.is_waiting() && page.bytes.len() > SMALL {
+            self.kept = service.memory.reserve(page.bytes.len());
+            if self.kept.is_none() {
                 self.source = Source::Behind;
             }
         }
@@ -170,19 +149,23 @@ impl Changes {
         now: Millis,
     ) -> Result<Step, Malformed> {
         let budget = self.pace.budget(ceiling);
-        let forgotten = self.cut.as_ref().is_some_and(|cut| cut.bytes.is_none());
-        if self.pace.is_waiting() && (forgotten || budget > room) {
+        if self.pace.is_waiting() && budget > room {
             return Ok(Step::Wait);
         }
         if matches!(self.source, Source::Behind) {
             self.source = Source::Reading;
-            return Ok(Step::Read { from: self.reading_position(), budget });
+            let from = self.cut.as_ref().map_or(self.cursor, |cut| cut.after);
+            return Ok(Step::Read { from, budget });
         }
-        if self.pace.is_waiting() || forgotten {
+        if self.pace.is_waiting() {
             return Ok(Step::Wait);
         }
-        if self.cut.is_some() {
-            return Ok(self.send_parts(budget, now));
+        if let Some(cut) = &mut self.cut {
+            return Ok(match cut.missing(budget) {
+                None => self.send_parts(budget, now),
+                Some(Missing::Asked) => Step::Wait,
+                Some(Missing::Slice { last, offset, length }) => Step::Slice { last, offset, length },
+            });
         }
         match &mut self.source {
             Source::Caught { armed } if !*armed => {
@@ -214,6 +197,14 @@ impl Changes {
             }
             self.source = if page.end { Source::Caught { armed: false } } else { Source::Behind };
         }
+        if let Some(large) = &page.large {
+            if self.own.contains(large.first, large.last) {
+                self.pass(cursor.max(page.next));
+                return Ok(None);
+            }
+            self.begin_cut(CutMessage::stored(large, budget, cursor.max(page.next))?);
+            return Ok(None);
+        }
         let messages = selection.messages(&page)?;
         match messages.as_slice() {
             [] => {
@@ -221,8 +212,7 @@ impl Changes {
                 Ok(None)
             }
             [long] if long.data_len() > budget.min(MAX_PART) => {
-                self.cut = Some(CutMessage::new(long, self.next_message, budget, cursor));
-                self.next_message += 1;
+                self.begin_cut(CutMessage::in_memory(long, budget, cursor));
                 Ok(Some(self.send_parts(budget, now)))
             }
             messages => {
@@ -232,35 +222,23 @@ impl Changes {
         }
     }
 
-    /// Where reading goes on: behind a message that is being sent in parts, unless it was forgotten.
-    fn reading_position(&self) -> u64 {
-        self.cut.as_ref().filter(|cut| cut.bytes.is_some()).map_or(self.cursor, |cut| cut.after)
+    fn begin_cut(&mut self, mut cut: CutMessage) {
+        cut.number = self.next_message;
+        self.next_message += 1;
+        self.cut = Some(cut);
     }
 
     /// Sends as many parts of the cut message as fit, one at least.
     fn send_parts(&mut self, budget: usize, now: Millis) -> Step {
         let Some(mut cut) = self.cut.take() else { return Step::Wait };
-        let bytes = cut.bytes.clone().unwrap_or_default();
-        let total = bytes.len().div_ceil(cut.part);
-        let count = (budget / cut.part).clamp(1, total.saturating_sub(cut.sent).max(1));
-        let items: Vec<Item<'_>> = bytes
-            .chunks(cut.part)
-            .enumerate()
-            .skip(cut.sent)
-            .take(count)
-            .map(|(index, data)| Item {
-                part: Some((cut.number, index as u64, total as u64)),
-                head: Vec::new(),
-                body: vec![data],
-            })
-            .collect();
-        cut.sent += count;
-        if cut.sent == total {
+        let chunk = write_chunk(&self.request, &cut.take_parts(budget));
+        if cut.is_sent() {
             self.pass(cut.after);
         } else {
             self.cut = Some(cut);
         }
-        self.send(&items, now)
+        self.pace.sent(chunk.len(), now);
+        Step::Send(chunk)
     }
 
     fn send(&mut self, items: &[Item<'_>], now: Millis) -> Step {
@@ -273,34 +251,6 @@ impl Changes {
         self.cursor = cursor;
         self.own.pass(cursor);
     }
-}
-
-impl CutMessage {
-    fn new(message: &Item<'_>, number: u64, budget: usize, after: u64) -> Self {
-        let part = budget.clamp(MIN_PART, MAX_PART);
-        Self { bytes: Some(joined(message)), number, part, sent: 0, after }
-    }
-
-    /// Takes the forgotten message from a page read again; gives how many rows of the page are used up.
-    fn recall(&mut self, page: &Page) -> Result<usize, Malformed> {
-        let start = |index: usize| match index.checked_sub(1).and_then(|before| page.rows.get(before)) {
-            Some(before) => before.end,
-            None => 0,
-        };
-        let position = page.rows.iter().position(|row| row.last + 1 == self.after);
-        let found = position.and_then(|index| Some((index, page.rows.get(index)?.end)));
-        let (index, end) = found.ok_or_else(|| Malformed::because(&"a batch is gone that was being sent"))?;
-        let row = page.bytes.get(start(index)..end).unwrap_or_default();
-        self.bytes = Some(joined(&batch_list(&[row], 1)?));
-        Ok(index + 1)
-    }
-}
-
-fn joined(message: &Item<'_>) -> Bytes {
-    let mut bytes = Vec::with_capacity(message.data_len());
-    bytes.extend_from_slice(&message.head);
-    message.body.iter().for_each(|slice| bytes.extend_from_slice(slice));
-    bytes.into()
 }
 
 /// The rows of a page that make up the next Chunk.

@@ -5,6 +5,7 @@
 
 mod auth;
 mod changes;
+mod cut;
 mod echo;
 mod operations;
 mod outbox;

@@ -21,6 +21,8 @@ pub(super) enum Operation {
     Status { caller: Caller },
     /// Read a page for a stream.
     Page { stream: u64 },
+    /// Read a slice of a large batch for a stream.
+    Slice { stream: u64 },
 }
 
 impl Operation {
@@ -31,7 +33,7 @@ impl Operation {
             | Self::Bind { caller, .. }
             | Self::Write { caller, .. }
             | Self::Status { caller } => *caller = Caller::nobody(),
-            Self::Page { .. } => {}
+            Self::Page { .. } | Self::Slice { .. } => {}
         }
     }
 
@@ -59,6 +61,9 @@ impl Connection {
             (Some(Operation::Status { caller }), Outcome::Head(result)) => self.status(&caller, result),
             (Some(Operation::Page { stream }), Outcome::Page(result)) => {
                 self.page_read(stream, result, now);
+            }
+            (Some(Operation::Slice { stream }), Outcome::Slice(result)) => {
+                self.slice_read(stream, result, now);
             }
             // An outcome nobody waits for, or not of its command's kind, which no executor makes.
             _ => {}

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use logkeep_protocol::{ErrorCode, Exit, ProtocolError, RequestId, ScopeRef};
 
 use super::changes::{Changes, Step};
@@ -64,13 +65,22 @@ impl Connection {
         let barrier = self.number();
         let Some(stream) = self.streams.get_mut(&number) else { return };
         match page {
-            Ok(page) => match stream.supply(Arc::new(page), barrier) {
-                Ok(()) => {
-                    stream.keep_or_forget(&self.service);
-                    self.advance(number, now);
-                }
-                Err(error) => self.fail_stream(number, &error),
-            },
+            Ok(page) => {
+                stream.supply(Arc::new(page), barrier);
+                stream.keep_or_forget(&self.service);
+                self.advance(number, now);
+            }
+            Err(error) => self.fail_stream(number, &error),
+        }
+    }
+
+    pub(super) fn slice_read(&mut self, number: u64, slice: Result<Bytes, StorageError>, now: Millis) {
+        let Some(stream) = self.streams.get_mut(&number) else { return };
+        match slice {
+            Ok(slice) => {
+                stream.supply_slice(slice);
+                self.advance(number, now);
+            }
             Err(error) => self.fail_stream(number, &error),
         }
     }
@@ -92,6 +102,10 @@ impl Connection {
                 Ok(Step::Read { from, budget }) => {
                     let command = Command::Page { scope: stream.scope.clone(), from, budget };
                     self.submit(Operation::Page { stream: number }, &Caller::nobody(), command);
+                }
+                Ok(Step::Slice { last, offset, length }) => {
+                    let command = Command::Slice { scope: stream.scope.clone(), last, offset, length };
+                    self.submit(Operation::Slice { stream: number }, &Caller::nobody(), command);
                 }
                 Ok(Step::Arm { after }) => self.service.hub.arm(&stream.subscription, after),
                 Ok(Step::Wait) => return,

@@ -7,6 +7,7 @@ mod writing;
 pub use inline::InlineExecutor;
 pub use threaded::ThreadedExecutor;
 
+use bytes::Bytes;
 use logkeep_protocol::Scope;
 
 use crate::storage::{Page, Reader, StorageError, Upload, Write, Written};
@@ -40,6 +41,17 @@ pub enum Command {
         /// How many bytes at most, unless a single batch has more.
         budget: usize,
     },
+    /// Read sealed bytes of a batch that is too long for a page.
+    Slice {
+        /// The store.
+        scope: Scope,
+        /// The batch's last sequence.
+        last: u64,
+        /// The first byte wanted.
+        offset: u64,
+        /// How many bytes.
+        length: usize,
+    },
 }
 
 /// What came of a [`Command`]; the variants correspond.
@@ -50,6 +62,7 @@ pub enum Outcome {
     Binding(Result<Option<[u8; 32]>, StorageError>),
     Head(Result<u64, StorageError>),
     Page(Result<Page, StorageError>),
+    Slice(Result<Bytes, StorageError>),
 }
 
 /// Takes the outcome of a command to whoever asked.
@@ -67,6 +80,9 @@ fn read(reader: &mut dyn Reader, command: Command) -> Result<Outcome, Command> {
         Command::Binding { public_key } => Outcome::Binding(reader.binding(&public_key)),
         Command::Head(scope) => Outcome::Head(reader.head(&scope)),
         Command::Page { scope, from, budget } => Outcome::Page(reader.page(&scope, from, budget)),
+        Command::Slice { scope, last, offset, length } => {
+            Outcome::Slice(reader.slice(&scope, last, offset, length))
+        }
         Command::Write(_) | Command::Upload(_) | Command::Bind { .. } => return Err(command),
     })
 }

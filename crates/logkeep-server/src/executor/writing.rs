@@ -93,7 +93,7 @@ impl Writing {
             }
             Command::Write(write) => self.write(vec![(write, reply)]),
             // Reading commands never come here.
-            Command::Binding { .. } | Command::Head(_) | Command::Page { .. } => {}
+            Command::Binding { .. } | Command::Head(_) | Command::Page { .. } | Command::Slice { .. } => {}
         }
     }
 

@@ -12,6 +12,9 @@ use logkeep_protocol::{RemoteId, Scope};
 /// The lowest sequence of every store; announced in the Hello answer (SV-049).
 pub const FIRST_SEQUENCE: u64 = 1;
 
+/// A batch of at most so many bytes is always read as a whole.
+pub const LARGE_BATCH: usize = 64 * 1024;
+
 /// Milliseconds since the Unix epoch, from the clock that was passed in.
 pub type Millis = u64;
 
@@ -77,6 +80,23 @@ pub struct Page {
     pub next: u64,
     /// Whether everything up to `head` has been delivered.
     pub end: bool,
+    /// A batch that is too long for a page; then it is alone, and `rows` is empty.
+    pub large: Option<LargeBatch>,
+}
+
+/// A stored batch whose sealed bytes are read slice by slice, with [`Reader::slice`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LargeBatch {
+    /// The sequence of the first entry.
+    pub first: u64,
+    /// The sequence of the last entry.
+    pub last: u64,
+    /// The ids, as in [`Batch`].
+    pub entry_ids: Bytes,
+    /// How many sealed bytes there are.
+    pub sealed: u64,
+    /// The first of the two regions in the sealed bytes, that of `iv`.
+    pub iv: Bytes,
 }
 
 /// One batch of a [`Page`].
@@ -168,11 +188,18 @@ pub trait Reader: Send {
     fn head(&mut self, scope: &Scope) -> Result<u64, StorageError>;
 
     /// Reads stored batches whose last sequence is at least `from`, in sequence order, until their bytes
-    /// would exceed `budget`; but at least one batch if there is any (SV-065).
+    /// would exceed `budget`; but at least one batch if there is any (SV-065). One that is longer than both
+    /// `budget` and [`LARGE_BATCH`] is only described.
     ///
     /// # Errors
     /// If the database fails, or stored bytes are damaged.
     fn page(&mut self, scope: &Scope, from: u64, budget: usize) -> Result<Page, StorageError>;
+
+    /// Reads `length` sealed bytes, from `offset` on, of the batch whose last sequence is `last`.
+    ///
+    /// # Errors
+    /// If the database fails, the batch is gone, or it has fewer bytes.
+    fn slice(&mut self, scope: &Scope, last: u64, offset: u64, length: usize) -> Result<Bytes, StorageError>;
 }
 
 /// A storage: what lives in one data directory, or in memory.

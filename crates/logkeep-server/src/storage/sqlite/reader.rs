@@ -1,9 +1,11 @@
 //! The reading half.
 
+use bytes::Bytes;
 use logkeep_protocol::Scope;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use super::Handle;
+use super::rows::read_parts;
 use super::splice::Splice;
 use crate::storage::{FIRST_SEQUENCE, Page, Reader, StorageError};
 
@@ -38,6 +40,19 @@ impl Reader for SqliteReader {
         let mut splice = Splice::new(budget);
         let end = splice.read(&tx, store, from..next)?;
         Ok(splice.page(next, end))
+    }
+
+    fn slice(&mut self, scope: &Scope, last: u64, offset: u64, length: usize) -> Result<Bytes, StorageError> {
+        let mut db = self.db.lock();
+        let tx = Transaction::new(&mut db, TransactionBehavior::Deferred)?;
+        let gone = || StorageError::Damaged(format!("batch {last}, which is gone or not a large one"));
+        let (store, _) = store_and_next(&tx, scope)?.ok_or_else(gone)?;
+        let mut select = tx.prepare_cached(
+            "SELECT blob, size FROM batch WHERE store = ?1 AND last = ?2 AND blob IS NOT NULL",
+        )?;
+        let found = select.query_row((store, last), |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let (blob, size) = found.ok_or_else(gone)?;
+        read_parts(&tx, blob, size, offset, length)
     }
 }
 

@@ -3,7 +3,8 @@
 //! What is small is in the batch's own row. What is large is appended to the table `blob`, in parts with
 //! consecutive ids, so that the rows stay close together and a page of ids does not drag ciphertext along.
 
-use rusqlite::Connection;
+use bytes::Bytes;
+use rusqlite::{Connection, MAIN_DB};
 
 use crate::storage::{Batch, StorageError};
 
@@ -118,4 +119,31 @@ pub(super) fn delete(db: &Connection, store: i64, last: u64) -> Result<(u32, Vec
     let mut delete =
         db.prepare_cached("DELETE FROM batch WHERE store = ?1 AND last = ?2 RETURNING count, entry_ids")?;
     Ok(delete.query_row((store, last), |row| Ok((row.get(0)?, row.get(1)?)))?)
+}
+
+/// Reads `length` bytes, from `offset` on, of a large batch of `size` bytes whose first part is `blob`.
+pub(super) fn read_parts(
+    db: &Connection,
+    blob: i64,
+    size: u64,
+    offset: u64,
+    length: usize,
+) -> Result<Bytes, StorageError> {
+    let damaged = || StorageError::Damaged(format!("blob {blob}, which should have {size} bytes"));
+    if offset.checked_add(length as u64).is_none_or(|end| end > size) {
+        return Err(damaged());
+    }
+    let mut bytes = vec![0; length];
+    let mut filled = 0;
+    while let Some(target) = bytes.get_mut(filled..).filter(|target| !target.is_empty()) {
+        let position = offset + filled as u64;
+        let id = blob + (position / PART_BYTES as u64) as i64;
+        let part = db.blob_open(MAIN_DB, "blob", "bytes", id, true)?;
+        let read = part.read_at(target, (position % PART_BYTES as u64) as usize)?;
+        if read == 0 {
+            return Err(damaged());
+        }
+        filled += read;
+    }
+    Ok(bytes.into())
 }

@@ -1,12 +1,12 @@
 //! Building the rows of a [`Page`] out of stored bytes, without looking into them.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use rusqlite::Connection;
-use schema_binary::wire::{put_uvarint, uvarint_len};
+use schema_binary::wire::{Reader, put_uvarint, uvarint_len};
 
-use super::rows::parts;
-use crate::storage::{Page, Row, StorageError};
+use super::rows::{parts, read_parts};
+use crate::storage::{LARGE_BATCH, LargeBatch, Page, Row, StorageError};
 
 /// The row's shape, `sequence iv encryptedBatch entryIds`, was declared by the row before all others.
 const KNOWN_SHAPE: u8 = 1;
@@ -19,6 +19,7 @@ pub(super) struct Splice {
     budget: usize,
     rows: Vec<Row>,
     bytes: Vec<u8>,
+    large: Option<LargeBatch>,
 }
 
 /// Where the sealed part of a batch is.
@@ -30,18 +31,20 @@ enum Sealed<'a> {
 impl Splice {
     /// A page of at most `budget` bytes, or of one row.
     pub(super) fn new(budget: usize) -> Self {
-        Self { budget, rows: Vec::new(), bytes: Vec::with_capacity(budget.min(FIRST_RESERVE)) }
+        Self { budget, rows: Vec::new(), bytes: Vec::with_capacity(budget.min(FIRST_RESERVE)), large: None }
     }
 
     /// The page, of a store whose next sequence is `next`.
     pub(super) fn page(self, next: u64, end: bool) -> Page {
-        let behind = self.rows.last().map_or(next, |row| row.last + 1);
+        let last = self.large.as_ref().map(|large| large.last).or_else(|| Some(self.rows.last()?.last));
+        let behind = last.map_or(next, |last| last + 1);
         Page {
             rows: self.rows,
             bytes: self.bytes.into(),
             head: next - 1,
             next: if end { next } else { behind },
             end,
+            large: self.large,
         }
     }
 
@@ -67,6 +70,14 @@ impl Splice {
                 Some(first) => Sealed::Blob { first, size: row.get(3)? },
                 None => Sealed::Inline(row.get_ref(5)?.as_blob().map_err(rusqlite::Error::from)?),
             };
+            if let Sealed::Blob { first: blob, size } = sealed
+                && size + entry_ids.len() as u64 > self.budget.max(LARGE_BATCH) as u64
+            {
+                if self.rows.is_empty() {
+                    self.large = Some(describe(db, first..=last, entry_ids, blob, size)?);
+                }
+                return Ok(self.large.is_some() && last + 1 == sequences.end);
+            }
             if !self.append(db, first, &sealed, entry_ids)? {
                 return Ok(false);
             }
@@ -126,4 +137,25 @@ impl Splice {
         let complete = (self.bytes.len() - start) as u64 == size;
         if complete { Ok(()) } else { Err(damaged()) }
     }
+}
+
+/// Describes a batch instead of reading it.
+fn describe(
+    db: &Connection,
+    sequences: RangeInclusive<u64>,
+    entry_ids: &[u8],
+    blob: i64,
+    size: u64,
+) -> Result<LargeBatch, StorageError> {
+    // A nonce has 12 bytes, and whoever chose another length is not sent a longer one.
+    const LONGEST_IV: u64 = 4096;
+    let (first, last) = sequences.into_inner();
+    let damaged = || StorageError::Damaged(format!("the nonce of batch {last}"));
+    let beginning = read_parts(db, blob, size, 0, LONGEST_IV.min(size) as usize)?;
+    let mut reader = Reader::new(&beginning);
+    let code = reader.uvarint().map_err(|_| damaged())?;
+    let length = (beginning.len() - reader.rest().len()) as u64 + code / 2;
+    let iv = usize::try_from(length).ok().filter(|length| *length <= beginning.len());
+    let iv = beginning.slice(..iv.ok_or_else(damaged)?);
+    Ok(LargeBatch { first, last, entry_ids: entry_ids.to_vec().into(), sealed: size, iv })
 }
