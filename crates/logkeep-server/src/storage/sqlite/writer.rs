@@ -6,6 +6,7 @@ use logkeep_protocol::Scope;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::Handle;
+use super::checkpoint::{Checkpoints, Poison};
 use super::group::{Cache, Group, Stored};
 use super::rows::BlobIds;
 use super::stores::{self, Store};
@@ -19,7 +20,9 @@ pub(super) struct SqliteWriter {
     upload: Option<Running>,
     /// The stores that hold rows of an upload that did not come to its end.
     leftovers: BTreeSet<i64>,
-    poison: Option<StorageError>,
+    poison: Poison,
+    /// A storage in memory has no write-ahead log.
+    checkpoints: Option<Checkpoints>,
 }
 
 /// What the writer remembers between transactions.
@@ -32,13 +35,18 @@ struct State {
 type Planned = Result<Stored, StorageError>;
 
 impl SqliteWriter {
-    pub(super) fn new(db: Handle) -> Result<Self, StorageError> {
+    pub(super) fn new(
+        db: Handle,
+        checkpoints: Option<Checkpoints>,
+        poison: Poison,
+    ) -> Result<Self, StorageError> {
         let (blobs, leftovers) = {
             let db = db.lock();
             (BlobIds::load(&db)?, unfinished(&db)?)
         };
         let state = State { cache: Cache::new(), blobs };
-        Ok(Self { db, state, upload: None, leftovers: leftovers.into_iter().collect(), poison: None })
+        let leftovers = leftovers.into_iter().collect();
+        Ok(Self { db, state, upload: None, leftovers, poison, checkpoints })
     }
 
     /// Runs `work` in a transaction of its own. Once a sync has failed nothing is run any more.
@@ -46,21 +54,31 @@ impl SqliteWriter {
         &mut self,
         work: impl FnOnce(&Connection, &mut State) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        if let Some(poison) = &self.poison {
-            return Err(poison.clone());
+        if let Some(reason) = self.poison.get() {
+            return Err(StorageError::Poisoned(reason.clone()));
         }
-        let mut db = self.db.lock();
-        let result = Transaction::new(&mut db, TransactionBehavior::Immediate)
-            .map_err(StorageError::from)
-            .and_then(|tx| {
-                let value = work(&tx, &mut self.state)?;
-                tx.commit()?;
-                Ok(value)
-            });
-        if let Err(poison @ StorageError::Poisoned(_)) = &result {
-            self.poison = Some(poison.clone());
+        let result = self.transact_unless_poisoned(work);
+        if let Err(StorageError::Poisoned(reason)) = &result {
+            let _ = self.poison.set(reason.clone());
         }
         result
+    }
+
+    fn transact_unless_poisoned<T>(
+        &mut self,
+        work: impl FnOnce(&Connection, &mut State) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        let mut db = self.db.lock();
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.before_transaction(&db)?;
+        }
+        let tx = Transaction::new(&mut db, TransactionBehavior::Immediate)?;
+        let value = work(&tx, &mut self.state)?;
+        tx.commit()?;
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.after_commit();
+        }
+        Ok(value)
     }
 
     fn write_group(&mut self, group: &[Write], now: Millis) -> Result<Vec<Planned>, StorageError> {
