@@ -4,6 +4,8 @@
 mod contract;
 mod crash;
 mod disk;
+#[cfg(unix)]
+mod full;
 mod material;
 mod model;
 mod uploads;

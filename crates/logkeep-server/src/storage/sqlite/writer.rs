@@ -196,3 +196,35 @@ impl Writer for SqliteWriter {
 fn answer(write: Write, planned: Planned) -> Result<Written, StorageError> {
     planned.map(|Stored { placed, head }| Written { placed, head, batches: write.batches })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Batch;
+    use crate::storage::sqlite::{Options, open};
+    use logkeep_protocol::RemoteId;
+
+    #[test]
+    fn after_a_failed_sync_nothing_is_acknowledged() {
+        let mut db = Connection::open_in_memory().unwrap();
+        open::configure_writer(&db, &Options::default()).unwrap();
+        open::create_or_migrate(&mut db, 0, RemoteId([1; 16])).unwrap();
+        let poison = Poison::default();
+        let mut writer = SqliteWriter::new(Handle::new(db, None), None, poison.clone()).unwrap();
+        let mut entry_ids = vec![1, 16];
+        entry_ids.extend([7; 16]);
+        let batch = Batch { count: 1, entry_ids: entry_ids.into(), sealed: vec![0, 0].into() };
+        let scope = Scope::new("P", "s");
+        let group = || vec![Write { scope: scope.clone(), batches: vec![batch.clone()] }];
+        assert!(writer.write(group(), 1)[0].is_ok());
+
+        poison.set("disk on fire".into()).unwrap();
+        let poisoned =
+            |error| matches!(error, Some(StorageError::Poisoned(reason)) if reason == "disk on fire");
+        assert!(poisoned(writer.write(group(), 1).remove(0).err()));
+        assert!(poisoned(writer.bind("P", [1; 32]).err()));
+        let batches = Box::new([Ok(batch)].into_iter());
+        writer.upload(Upload { scope, batches, answered_ids: 1 }).unwrap();
+        assert!(poisoned(writer.upload_step(1).err()));
+    }
+}
