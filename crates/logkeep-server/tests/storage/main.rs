@@ -2,8 +2,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod contract;
+mod crash;
+mod disk;
+#[cfg(unix)]
+mod full;
 mod material;
+mod model;
 mod uploads;
+
+use std::path::Path;
 
 use logkeep_protocol::RemoteId;
 use logkeep_server::storage::Storage;
@@ -20,9 +27,15 @@ trait Place {
 struct OnDisk(tempfile::TempDir);
 struct InMemory;
 
+impl OnDisk {
+    fn open_at(directory: &Path) -> Box<dyn Storage> {
+        Box::new(SqliteStorage::open(directory, Options::default(), RemoteId([7; 16])).unwrap())
+    }
+}
+
 impl Place for OnDisk {
     fn open(&self) -> Box<dyn Storage> {
-        Box::new(SqliteStorage::open(self.0.path(), Options::default(), RemoteId([7; 16])).unwrap())
+        Self::open_at(self.0.path())
     }
     const DURABLE: bool = true;
 }

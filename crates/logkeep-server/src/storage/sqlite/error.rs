@@ -23,3 +23,24 @@ impl From<Error> for StorageError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meaning(code: i32) -> StorageError {
+        Error::SqliteFailure(ffi::Error::new(code), None).into()
+    }
+
+    #[test]
+    fn only_a_failed_sync_poisons() {
+        assert!(matches!(meaning(ffi::SQLITE_IOERR_FSYNC), StorageError::Poisoned(_)));
+        assert!(matches!(meaning(ffi::SQLITE_IOERR_DIR_FSYNC), StorageError::Poisoned(_)));
+        for code in [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_BUSY] {
+            assert!(matches!(meaning(code), StorageError::Failed(_)), "{code}");
+        }
+        for code in [ffi::SQLITE_CORRUPT, ffi::SQLITE_CORRUPT_INDEX, ffi::SQLITE_NOTADB] {
+            assert!(matches!(meaning(code), StorageError::Damaged(_)), "{code}");
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Storage in one SQLite database; the format is described in `docs/server-database.md`.
 
+mod checkpoint;
 mod error;
 mod group;
 mod ids;
@@ -22,6 +23,7 @@ use logkeep_protocol::RemoteId;
 use rusqlite::Connection;
 
 use super::{Reader, Storage, StorageError, Writer};
+use checkpoint::{Checkpoints, Poison};
 pub use open::OpenError;
 use reader::SqliteReader;
 use writer::SqliteWriter;
@@ -113,13 +115,16 @@ impl Storage for SqliteStorage {
         if self.writer_taken.swap(true, Ordering::AcqRel) {
             return Err(StorageError::Failed("the writing half was taken already".into()));
         }
-        let db = match &self.place {
+        let poison = Poison::default();
+        let (db, checkpoints) = match &self.place {
             Place::Disk { database, lock } => {
-                Handle::new(open::open_writer(database, &self.options)?, Some(lock))
+                let mut db = open::open_writer(database, &self.options)?;
+                let checkpoints = Checkpoints::start(&mut db, database, &self.options, Arc::clone(&poison))?;
+                (Handle::new(db, Some(lock)), Some(checkpoints))
             }
-            Place::Memory(db) => db.clone(),
+            Place::Memory(db) => (db.clone(), None),
         };
-        Ok(Box::new(SqliteWriter::new(db)?))
+        Ok(Box::new(SqliteWriter::new(db, checkpoints, poison)?))
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, StorageError> {

@@ -128,8 +128,13 @@ pub(super) fn configure_writer(db: &Connection, options: &Options) -> rusqlite::
     db.pragma_update(None, "synchronous", synchronous)?;
     db.pragma_update(None, "secure_delete", "ON")?;
     db.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
+    db.pragma_update(None, "wal_autocheckpoint", 0)?;
+    db.pragma_update(None, "journal_size_limit", KEPT_WAL_BYTES)?;
     common(db)
 }
+
+/// To how much the write-ahead log is cut when it begins anew, should it have grown beyond.
+const KEPT_WAL_BYTES: u32 = 32 << 20;
 
 const WRITER_CACHE_KIB: i32 = 4_096;
 const READER_CACHE_KIB: i32 = 512;

@@ -6,6 +6,7 @@ use logkeep_protocol::Scope;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::Handle;
+use super::checkpoint::{Checkpoints, Poison};
 use super::group::{Cache, Group, Stored};
 use super::rows::BlobIds;
 use super::stores::{self, Store};
@@ -19,7 +20,9 @@ pub(super) struct SqliteWriter {
     upload: Option<Running>,
     /// The stores that hold rows of an upload that did not come to its end.
     leftovers: BTreeSet<i64>,
-    poison: Option<StorageError>,
+    poison: Poison,
+    /// A storage in memory has no write-ahead log.
+    checkpoints: Option<Checkpoints>,
 }
 
 /// What the writer remembers between transactions.
@@ -32,13 +35,18 @@ struct State {
 type Planned = Result<Stored, StorageError>;
 
 impl SqliteWriter {
-    pub(super) fn new(db: Handle) -> Result<Self, StorageError> {
+    pub(super) fn new(
+        db: Handle,
+        checkpoints: Option<Checkpoints>,
+        poison: Poison,
+    ) -> Result<Self, StorageError> {
         let (blobs, leftovers) = {
             let db = db.lock();
             (BlobIds::load(&db)?, unfinished(&db)?)
         };
         let state = State { cache: Cache::new(), blobs };
-        Ok(Self { db, state, upload: None, leftovers: leftovers.into_iter().collect(), poison: None })
+        let leftovers = leftovers.into_iter().collect();
+        Ok(Self { db, state, upload: None, leftovers, poison, checkpoints })
     }
 
     /// Runs `work` in a transaction of its own. Once a sync has failed nothing is run any more.
@@ -46,21 +54,31 @@ impl SqliteWriter {
         &mut self,
         work: impl FnOnce(&Connection, &mut State) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        if let Some(poison) = &self.poison {
-            return Err(poison.clone());
+        if let Some(reason) = self.poison.get() {
+            return Err(StorageError::Poisoned(reason.clone()));
         }
-        let mut db = self.db.lock();
-        let result = Transaction::new(&mut db, TransactionBehavior::Immediate)
-            .map_err(StorageError::from)
-            .and_then(|tx| {
-                let value = work(&tx, &mut self.state)?;
-                tx.commit()?;
-                Ok(value)
-            });
-        if let Err(poison @ StorageError::Poisoned(_)) = &result {
-            self.poison = Some(poison.clone());
+        let result = self.transact_unless_poisoned(work);
+        if let Err(StorageError::Poisoned(reason)) = &result {
+            let _ = self.poison.set(reason.clone());
         }
         result
+    }
+
+    fn transact_unless_poisoned<T>(
+        &mut self,
+        work: impl FnOnce(&Connection, &mut State) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        let mut db = self.db.lock();
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.before_transaction(&db)?;
+        }
+        let tx = Transaction::new(&mut db, TransactionBehavior::Immediate)?;
+        let value = work(&tx, &mut self.state)?;
+        tx.commit()?;
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.after_commit();
+        }
+        Ok(value)
     }
 
     fn write_group(&mut self, group: &[Write], now: Millis) -> Result<Vec<Planned>, StorageError> {
@@ -177,4 +195,36 @@ impl Writer for SqliteWriter {
 
 fn answer(write: Write, planned: Planned) -> Result<Written, StorageError> {
     planned.map(|Stored { placed, head }| Written { placed, head, batches: write.batches })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Batch;
+    use crate::storage::sqlite::{Options, open};
+    use logkeep_protocol::RemoteId;
+
+    #[test]
+    fn after_a_failed_sync_nothing_is_acknowledged() {
+        let mut db = Connection::open_in_memory().unwrap();
+        open::configure_writer(&db, &Options::default()).unwrap();
+        open::create_or_migrate(&mut db, 0, RemoteId([1; 16])).unwrap();
+        let poison = Poison::default();
+        let mut writer = SqliteWriter::new(Handle::new(db, None), None, poison.clone()).unwrap();
+        let mut entry_ids = vec![1, 16];
+        entry_ids.extend([7; 16]);
+        let batch = Batch { count: 1, entry_ids: entry_ids.into(), sealed: vec![0, 0].into() };
+        let scope = Scope::new("P", "s");
+        let group = || vec![Write { scope: scope.clone(), batches: vec![batch.clone()] }];
+        assert!(writer.write(group(), 1)[0].is_ok());
+
+        poison.set("disk on fire".into()).unwrap();
+        let poisoned =
+            |error| matches!(error, Some(StorageError::Poisoned(reason)) if reason == "disk on fire");
+        assert!(poisoned(writer.write(group(), 1).remove(0).err()));
+        assert!(poisoned(writer.bind("P", [1; 32]).err()));
+        let batches = Box::new([Ok(batch)].into_iter());
+        writer.upload(Upload { scope, batches, answered_ids: 1 }).unwrap();
+        assert!(poisoned(writer.upload_step(1).err()));
+    }
 }
