@@ -1,5 +1,6 @@
 //! `logkeep serve`: puts the parts of a server together and runs it until a signal.
 
+mod allocator;
 mod options;
 mod size;
 
@@ -31,6 +32,7 @@ const READERS: usize = 2;
 
 /// Runs the server until it is told to stop.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    allocator::give_memory_back();
     start_logging(options.log_format);
     let limits = options.limits().map_err(Failure::usage)?;
     let tls = match (&options.tls_cert, &options.tls_key) {

@@ -119,7 +119,7 @@ impl Writing {
             self.health.fail(reason);
         }
         // The writer's own connection must know which batches are its own before a stream brings them.
-        let published = result.as_ref().ok().map(Written::clone);
+        let published = result.as_ref().ok().cloned();
         reply(Outcome::Written(result));
         if let Some(published) = published {
             self.hub.publish(scope, &published);
