@@ -71,7 +71,8 @@ fn print_group(writer: &mut dyn Writer, all: &[(u64, Made)]) {
 }
 
 fn print_upload(writer: &mut dyn Writer, store: u64, all: &[Made]) {
-    let batches = Box::new(all.to_vec().into_iter().map(|made| Ok(made.batch())));
+    let all = all.to_owned();
+    let batches = Box::new(all.into_iter().map(|made| Ok(made.batch())));
     writer.upload(Upload { scope: name(store), batches, answered_ids: usize::MAX }).unwrap();
     let written = loop {
         if let Some(written) = writer.upload_step(1).unwrap() {
