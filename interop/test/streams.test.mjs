@@ -97,6 +97,18 @@ test("an Ack that comes early has no effect, and Acks do not add up", async (t) 
   await chunks(3)
 })
 
+test("a stream opened while a write of its connection is under way delivers all the same", async (t) => {
+  const { server, writer } = await pair(t)
+  await writer.write("s", [opaqueBatch(3, 20)])
+  for (let round = 1; round <= 30; round++) {
+    const { client, identity } = await openSession(t, server, { identity: writer.identity })
+    const written = client.write(identity, "s", [opaqueBatch(1, 20_000)])
+    const stream = client.changes(identity, "s")
+    await Promise.all([written, stream.entries(2 + round)])
+    await client.terminate()
+  }
+})
+
 test("an interrupted stream answers Interrupt and stays silent; its id may be used again", async (t) => {
   const { writer, reader } = await pair(t)
   await writer.write("s", [opaqueBatch(1, 20)])

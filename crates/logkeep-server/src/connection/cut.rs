@@ -63,7 +63,8 @@ impl CutMessage {
     }
 
     fn new(length: usize, bytes: Content, budget: usize, after: u64) -> Self {
-        let part = budget.clamp(MIN_PART, MAX_PART);
+        // Several parts a Chunk: the budget may change while the message is on its way.
+        let part = (budget / 4).clamp(MIN_PART, MAX_PART);
         Self { bytes, number: 0, part, total: length.div_ceil(part), sent: 0, after }
     }
 

@@ -12,9 +12,9 @@ const FIRST: usize = 32 * 1024;
 /// The largest Chunk of any stream, in bytes.
 pub(super) const CEILING: usize = 4 * 1024 * 1024;
 
-/// Acks that come sooner allow a larger Chunk; those that come later than `SLOW` ask for a smaller one.
-const FAST: Millis = 1_000;
-const SLOW: Millis = 2_500;
+/// How long a Chunk and its Ack should take on a slow link: much longer than a round trip, which is lost
+/// time, and safely below the 5 seconds after which a client may give up.
+const TARGET: Millis = 3_000;
 
 /// After so long without a Chunk the link may be another one.
 const FORGET: Millis = 60_000;
@@ -52,12 +52,11 @@ impl Pace {
     /// Notes an Ack; `false` if none was due (it came early and means nothing, WIRE-081).
     pub(super) fn acked(&mut self, now: Millis) -> bool {
         let Some((since, bytes)) = self.sent.take() else { return false };
-        let elapsed = now.saturating_sub(since);
-        if elapsed > SLOW {
-            self.budget = (self.budget / 2).max(FLOOR);
-        } else if elapsed < FAST && bytes >= self.budget / 2 {
-            // A small Chunk says nothing about what a large one would take.
-            self.budget = (self.budget * 2).min(CEILING);
+        let elapsed = now.saturating_sub(since).max(1);
+        // A small Chunk that arrives in time says nothing about what a large one would take.
+        if bytes >= self.budget / 2 || elapsed > TARGET {
+            let fitting = usize::try_from(bytes as Millis * TARGET / elapsed).unwrap_or(CEILING);
+            self.budget = fitting.clamp(self.budget / 2, self.budget * 2).clamp(FLOOR, CEILING);
         }
         self.last = now;
         true
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_of_32_kilobytes_a_second_keeps_chunks_of_two_seconds() {
+    fn a_link_of_32_kilobytes_a_second_and_200_ms_is_used_to_85_percent() {
         let mut pace = Pace::new(0);
         let mut now = 0;
         for _ in 0..20 {
@@ -96,7 +95,9 @@ mod tests {
             now += bytes as Millis * 1000 / 32_000 + 400;
             pace.acked(now);
         }
-        assert_eq!(pace.budget(CEILING), 64 * 1024);
+        let sending = pace.budget(CEILING) * 1000 / 32_000;
+        assert!(sending * 100 / (sending + 400) >= 85, "{sending} ms of sending, 400 ms of waiting");
+        assert!(sending < 3_000);
     }
 
     #[test]
@@ -112,7 +113,7 @@ mod tests {
     fn a_slow_ack_halves_and_a_long_pause_forgets() {
         let mut pace = Pace::new(0);
         pace.sent(FIRST, 0);
-        pace.acked(3_000);
+        pace.acked(6_000);
         assert_eq!(pace.budget(CEILING), FLOOR);
         for round in 0..9 {
             pace.sent(pace.budget(CEILING), 10_000 + round);

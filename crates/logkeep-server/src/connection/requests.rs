@@ -79,7 +79,7 @@ impl Connection {
     /// Snapshots are never wanted yet, so no stage can exist.
     fn compaction(&mut self, call: CompactionCall, scope: ScopeRef<'_>, caller: &Caller) {
         if let Err(error) = self.check_scope(call.name(), scope) {
-            return self.answer(caller, &Exit::Fail(error));
+            return self.answer(caller, &Exit::Fail(error.in_scope(scope)));
         }
         match call {
             CompactionCall::Status => {
@@ -102,7 +102,7 @@ impl Connection {
             return Ok(());
         }
         let error = ProtocolError::new(tag, ErrorCode::Forbidden, "Identity is not authenticated");
-        Err(error.in_scope(scope))
+        Err(error.of(scope.public_key))
     }
 
     /// Refuses a store id above the limit.

@@ -25,7 +25,7 @@ impl Connection {
         }
         if let Err(message) = self.check_store(scope).and_then(|()| self.check_streams()) {
             let error = ProtocolError::new("Changes", ErrorCode::InvalidRequest, &message);
-            return self.answer(&caller, &Exit::Fail(error.in_scope(scope)));
+            return self.answer(&caller, &Exit::Fail(error.of(scope.public_key)));
         }
         // A stream nobody can acknowledge delivers nothing.
         let Some(request) = caller.id().cloned() else { return };
@@ -121,9 +121,8 @@ impl Connection {
         let (request, scope) = (stream.request.clone(), stream.scope.clone());
         self.close_stream(number);
         self.requests.remove(&request);
-        let scope = ScopeRef { public_key: &scope.public_key, store_id: &scope.store };
         let error = ProtocolError::new("Changes", ErrorCode::InternalServerError, "Decoding failure");
-        self.answer(&Caller::of(request), &Exit::Fail(error.in_scope(scope)));
+        self.answer(&Caller::of(request), &Exit::Fail(error.of(&scope.public_key)));
     }
 
     pub(super) fn close_stream(&mut self, number: u64) {

@@ -230,7 +230,7 @@ impl Connection {
 
     fn refuse_write(&mut self, caller: &Caller, scope: Option<ScopeRef<'_>>, code: ErrorCode, message: &str) {
         let error = ProtocolError::new("WriteEntries", code, message);
-        let error = scope.map_or(error.clone(), |scope| error.in_scope(scope));
+        let error = scope.map_or(error.clone(), |scope| error.of(scope.public_key));
         self.finish(caller, &Exit::Fail(error));
     }
 }
