@@ -75,6 +75,8 @@ pub struct FieldInfo {
     pub name: Cow<'static, str>,
     /// The id on the wire: [`field_id`] of the name, or an explicit one.
     pub id: u32,
+    /// What sinks and sources call the field; its position, or the place of its declaration.
+    pub number: usize,
     /// Whether the field may be absent.
     pub optional: bool,
     /// The kinds its layout accepts behind a tag.
@@ -101,10 +103,6 @@ impl<'s> Fields<'s> {
     /// Whether rows of this struct are too wide for shapes.
     pub(super) const fn wide(&self) -> bool {
         self.list.len() > Self::MAX_SHAPED
-    }
-
-    pub(super) fn name(&self, index: usize) -> &'s str {
-        self.list.get(index).map_or("", |field| &field.name)
     }
 
     /// The position of the field with this id; `expected` is tried first and moves on.

@@ -29,8 +29,7 @@ pub(super) fn compile(terms: &Terms) -> Result<Schema, Error> {
     };
     let root = compiler.node(terms.root)?;
     compiler.fill_variants();
-    let mut graph = Graph { nodes: compiler.nodes, root };
-    fill_derived(&mut graph);
+    let graph = Graph { nodes: compiler.nodes, root }.completed();
     Ok(Schema { graph, checks: compiler.checks, exact: terms.exact })
 }
 
@@ -215,11 +214,12 @@ impl Compiler<'_> {
             }
         }
         let mut node = StructNode::default();
-        for (id, field) in by_id {
+        for (number, (id, field)) in by_id.into_iter().enumerate() {
             node.layouts.push(self.field(field)?);
             node.infos.push(FieldInfo {
                 name: Cow::Owned(field.name.clone()),
                 id,
+                number,
                 optional: field.optional,
                 kinds: Kinds::SIZED,
                 intern: Intern::None,
@@ -328,7 +328,7 @@ impl Compiler<'_> {
             let mut payload = StructNode { signatures: full.signatures.clone(), ..StructNode::default() };
             for (info, layout) in full.infos.iter().zip(&full.layouts) {
                 if !variant.sentinels.iter().any(|(name, _)| *name == info.name) {
-                    payload.infos.push(info.clone());
+                    payload.infos.push(FieldInfo { number: payload.infos.len(), ..info.clone() });
                     payload.layouts.push(*layout);
                 }
             }
@@ -358,28 +358,4 @@ fn in_both_orders(declared: Vec<Member>, nodes: &[Node]) -> UnionNode {
     members.sort_by_key(|member| member.selector);
     let place = |selector| members.iter().position(|member| member.selector == selector);
     UnionNode { trials: trial_order.into_iter().filter_map(place).collect(), members }
-}
-
-/// Fills in what follows from the layouts of others: kinds, string tables, rows.
-fn fill_derived(graph: &mut Graph) {
-    let finished = graph.clone();
-    for node in &mut graph.nodes {
-        match node {
-            Node::Struct(node) => {
-                let node = Arc::make_mut(node);
-                for (info, layout) in node.infos.iter_mut().zip(&node.layouts) {
-                    info.kinds = finished.node(*layout).kinds();
-                    info.intern = finished.intern(*layout);
-                }
-                for signature in &mut node.signatures {
-                    signature.kinds = finished.node(signature.value).kinds();
-                }
-            }
-            Node::Array(node) => {
-                let rows = finished.rows(node);
-                Arc::make_mut(node).rows = rows;
-            }
-            _ => {}
-        }
-    }
 }
