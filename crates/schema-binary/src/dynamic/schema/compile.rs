@@ -30,7 +30,7 @@ pub(super) fn compile(terms: &Terms) -> Result<Schema, Error> {
     let root = compiler.node(terms.root)?;
     compiler.fill_variants();
     let graph = Graph { nodes: compiler.nodes, root }.completed();
-    Ok(Schema { graph, checks: compiler.checks, exact: terms.exact })
+    Ok(Schema { graph, checks: compiler.checks, exact: terms.exact() })
 }
 
 pub(super) struct Compiler<'t> {
