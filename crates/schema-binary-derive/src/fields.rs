@@ -42,6 +42,7 @@ pub(crate) fn fields_const(fields: &Fields, alone: bool, hidden: &[&str]) -> Tok
             list: &[#(#infos),*],
             hidden: &[#(::std::borrow::Cow::Borrowed(#hidden)),*],
             open: #open,
+            sorted: true,
         }
     }
 }

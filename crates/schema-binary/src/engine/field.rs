@@ -85,7 +85,7 @@ pub struct FieldInfo {
     pub intern: Intern,
 }
 
-/// The fields of a struct, by ascending id.
+/// The fields of a struct in the order they are written.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields<'s> {
     /// The fields that travel.
@@ -94,6 +94,8 @@ pub struct Fields<'s> {
     pub hidden: &'s [Cow<'static, str>],
     /// Whether the struct has index signatures.
     pub open: bool,
+    /// Whether the fields are in ascending order of their ids; rare recursive variants are not.
+    pub sorted: bool,
 }
 
 impl<'s> Fields<'s> {
@@ -110,7 +112,8 @@ impl<'s> Fields<'s> {
     pub(super) fn find(&self, id: u64, expected: &mut usize) -> Option<usize> {
         let found = match self.list.get(*expected) {
             Some(field) if u64::from(field.id) == id => *expected,
-            _ => self.list.binary_search_by_key(&id, |field| u64::from(field.id)).ok()?,
+            _ if self.sorted => self.list.binary_search_by_key(&id, |field| u64::from(field.id)).ok()?,
+            _ => self.list.iter().position(|field| u64::from(field.id) == id)?,
         };
         *expected = found + 1;
         Some(found)

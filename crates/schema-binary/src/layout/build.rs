@@ -99,6 +99,7 @@ pub fn struct_node(
         signatures: rest.map(signature).into_iter().collect(),
         hidden: sentinels.iter().map(|(name, _)| name.clone()).collect(),
         sentinels,
+        declared_order: false,
     }))
 }
 

@@ -151,12 +151,30 @@ pub struct StructNode {
     pub sentinels: Vec<(Cow<'static, str>, Literal)>,
     /// The names of the sentinels.
     pub hidden: Vec<Cow<'static, str>>,
+    /// Whether the fields are in the order of their declaration instead.
+    pub declared_order: bool,
 }
 
 impl StructNode {
     /// The engine's view of the struct.
     pub fn fields(&self) -> Fields<'_> {
-        Fields { list: &self.infos, hidden: &self.hidden, open: !self.signatures.is_empty() }
+        let open = !self.signatures.is_empty();
+        Fields { list: &self.infos, hidden: &self.hidden, open, sorted: !self.declared_order }
+    }
+
+    /// Puts the fields in the order of `names`.
+    pub(crate) fn arrange(&mut self, names: &[String]) {
+        let mut fields: Vec<_> = self.infos.drain(..).zip(self.layouts.drain(..)).collect();
+        fields.sort_by_key(|(info, _)| names.iter().position(|name| *name == info.name));
+        (self.infos, self.layouts) = fields.into_iter().unzip();
+        self.declared_order = true;
+    }
+
+    /// Numbers the fields by their position.
+    pub(crate) fn renumber(&mut self) {
+        for (number, info) in self.infos.iter_mut().enumerate() {
+            info.number = number;
+        }
     }
 
     fn complete(&mut self, graph: &Graph) {
