@@ -58,3 +58,26 @@ fn false_expectations_are_found() {
         assert!(vector::check(&vector).is_err(), "{}", vector::name(&vector));
     }
 }
+
+/// A struct that is a variant inside itself is written there in the order of its declaration, not by id: a habit of the
+/// reference implementation, recorded with its version 4.1.0.
+#[test]
+fn a_struct_inside_itself_keeps_the_order_of_its_declaration() {
+    let vectors = r#"[
+        {"name":"default","op":"roundtrip","hex":"4020a8b7ffd92b017af0e0b5a239014ee0b7db886720011e0adbca9a17a8b7ffd92b0179e19285837204abde85c373e0b7db88670100e19285837202acde85c373"},
+        {"name":"fingerprint","op":"roundtrip","mode":"fingerprint","hex":"1b215e4939c47fe0692e017a014e0a01080001790104000100010201"}
+    ]"#;
+    let node = r#"{"N":{"type":"taggedStruct","tag":"N","fields":{"zz":{"type":"string"},"a":{"type":"number"},
+        "b":{"type":"boolean"},"kids":{"type":"array","item":{"type":"union","members":[
+            {"type":"ref","name":"N"},{"type":"null"}]}}}}}"#;
+    let value =
+        r#"{"_tag":"N","zz":"z","a":1,"b":true,"kids":[{"_tag":"N","zz":"y","a":2,"b":false,"kids":[]}]}"#;
+    let Value::Array(vectors) = json::parse(vectors).unwrap() else { panic!("not a list") };
+    for vector in vectors {
+        let Value::Object(mut vector) = vector else { panic!("not an object") };
+        vector.set("schema", json::parse(r#"{"type":"ref","name":"N"}"#).unwrap());
+        vector.set("defs", json::parse(node).unwrap());
+        vector.set("value", json::parse(value).unwrap());
+        assert_eq!(vector::check(&Value::Object(vector)), Ok(()));
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::{BigDecimal, Duration, Object, Reason, Text, Value, Zone, Zoned, json, zone};
 use crate::engine::{
-    Decoder, EntryFate, Intern, ReadForm, ReadTable, Selector, Slot, Str, StructSink, kind, read_struct,
+    Decoder, EntryFate, Intern, Key, ReadForm, ReadTable, Selector, Slot, StructSink, kind, read_struct,
 };
 use crate::layout::{Graph, Literal, Literals, Member, Node, NodeId, StructNode, UnionNode};
 use crate::wire::MAX_SAFE_INTEGER;
@@ -216,12 +216,12 @@ pub(super) struct ObjectSink<'g> {
 impl<'a> StructSink<'a> for ObjectSink<'_> {
     fn field(
         &mut self,
-        index: usize,
+        number: usize,
         form: ReadForm<'_, 'a>,
         decoder: &mut Decoder<'a>,
     ) -> Result<(), Error> {
-        let info = self.node.infos.get(index).ok_or(Code::Schema)?;
-        let id = *self.node.layouts.get(index).ok_or(Code::Schema)?;
+        let info = self.node.infos.get(number).ok_or(Code::Schema)?;
+        let id = *self.node.layouts.get(number).ok_or(Code::Schema)?;
         let value = match form {
             ReadForm::Tagged(kind) => self.walk.tagged(id, kind, decoder)?,
             ReadForm::Slot => self.walk.slot(id, decoder)?,
@@ -231,16 +231,16 @@ impl<'a> StructSink<'a> for ObjectSink<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, key: &mut Str<'a>, kind: u8, decoder: &mut Decoder<'a>) -> Result<EntryFate, Error> {
+    fn entry(&mut self, key: Key<'_, 'a>, kind: u8, decoder: &mut Decoder<'a>) -> Result<EntryFate, Error> {
         let mut signatures = self.node.signatures.iter();
-        let Some(signature) = signatures.find(|signature| signature.keys.matches(key.as_str())) else {
+        let Some(signature) = signatures.find(|signature| signature.keys.matches(key.text.as_str())) else {
             return Ok(EntryFate::Unmatched);
         };
         if !signature.kinds.accepts(kind) {
             return Ok(EntryFate::Unaccepted);
         }
         let value = self.walk.tagged(signature.value, kind, decoder)?;
-        self.object.push(key.share().into(), value);
+        self.object.push(key.text.share().into(), value);
         Ok(EntryFate::Read)
     }
 }

@@ -313,14 +313,14 @@ impl<'v> ObjectSource<'v> {
 }
 
 impl<'v> StructSource<'v> for ObjectSource<'v> {
-    fn has(&self, index: usize) -> bool {
-        self.values.get(index).is_some_and(Option::is_some)
+    fn has(&self, number: usize) -> bool {
+        self.values.get(number).is_some_and(Option::is_some)
     }
 
-    fn write(&self, index: usize, form: WriteForm<'_, 'v>, encoder: &mut Encoder) -> Result<(), Error> {
-        let info = self.node.infos.get(index).ok_or(Code::Schema)?;
-        let id = *self.node.layouts.get(index).ok_or(Code::Schema)?;
-        let value = self.values.get(index).copied().flatten().ok_or(Code::MissingKey)?;
+    fn write(&self, number: usize, form: WriteForm<'_, 'v>, encoder: &mut Encoder) -> Result<(), Error> {
+        let info = self.node.infos.get(number).ok_or(Code::Schema)?;
+        let id = *self.node.layouts.get(number).ok_or(Code::Schema)?;
+        let value = self.values.get(number).copied().flatten().ok_or(Code::MissingKey)?;
         match form {
             WriteForm::Tagged(field) => {
                 let scalar = self.writer.scalar(id, value)?;

@@ -19,6 +19,7 @@ mod decode_array;
 mod encode;
 mod encode_array;
 pub mod json;
+mod leaf;
 pub mod notation;
 mod schema;
 mod text;
@@ -27,6 +28,7 @@ mod value;
 mod zone;
 
 pub use codec::{Codec, Connection};
+pub(crate) use leaf::{decode_leaf, encode_leaf};
 pub use schema::Schema;
 pub use text::Text;
 pub use value::{BigDecimal, Duration, Object, Reason, Value, Zone, Zoned};

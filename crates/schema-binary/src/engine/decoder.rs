@@ -1,10 +1,9 @@
 //! Reading state: the current region, the depth, the mode, and what the frame may still cost.
 
-use std::sync::Arc;
-
 use super::field::kind;
 use super::text::Str;
 use crate::dictionary::{Dictionary, StringSlot};
+use crate::typed::plain_region;
 use crate::wire::Reader;
 use crate::{Code, Error, Mode};
 
@@ -71,6 +70,11 @@ impl<'a> Decoder<'a> {
         self.mode == Mode::Strict
     }
 
+    /// How many levels the current value is deep.
+    pub(crate) const fn depth(&self) -> u32 {
+        self.depth
+    }
+
     /// Reads a value one level further down.
     ///
     /// # Errors
@@ -115,6 +119,15 @@ impl<'a> Decoder<'a> {
         self.value_in(region, read)
     }
 
+    /// Reads a row region, which must not be a reference, and a value that must use it up.
+    ///
+    /// # Errors
+    /// [`Code::BackReference`], or those of [`Decoder::value_in`].
+    pub fn region<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        let region = plain_region(&mut self.reader)?;
+        self.value_in(region, read)
+    }
+
     /// Reads a value that fills the rest of the current region and cannot be absent.
     ///
     /// # Errors
@@ -124,6 +137,25 @@ impl<'a> Decoder<'a> {
         let value = self.nested(read).map_err(Error::required)?;
         self.reader.finish()?;
         Ok(value)
+    }
+
+    /// Reads the body of a frame in default mode; a connection dictionary stays outside.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn nested_frame<T>(
+        &mut self,
+        body: &'a [u8],
+        read: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let outer = std::mem::replace(&mut self.reader, Reader::new(body));
+        let mode = std::mem::replace(&mut self.mode, Mode::Default);
+        let dictionary = self.dictionary.take();
+        let value = read(self).map_err(Error::required);
+        self.reader = outer;
+        self.mode = mode;
+        self.dictionary = dictionary;
+        value
     }
 
     /// Reads the rest of the region as a string of a schema object.
@@ -194,16 +226,5 @@ impl<'a> Decoder<'a> {
             return Code::Absent.into();
         }
         Code::UnknownMember.into()
-    }
-
-    /// Owned text of a string that was read.
-    ///
-    /// # Errors
-    /// [`Code::CountLimit`] for text repeated from elsewhere beyond the frame's allowance.
-    pub fn owned(&mut self, text: &Str<'a>) -> Result<String, Error> {
-        match text {
-            Str::Borrowed(text) => Ok((*text).to_owned()),
-            Str::Shared(text) => self.repeat(&Arc::clone(text)),
-        }
     }
 }

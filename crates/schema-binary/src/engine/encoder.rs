@@ -1,7 +1,9 @@
 //! Writing state: the bytes so far, the mode, and the connection dictionary.
 
 use super::field::kind;
+use super::struct_write::WriteForm;
 use crate::dictionary::{Dictionary, StringSlot};
+use crate::frame::Head;
 use crate::wire::{self, NumberForm};
 use crate::{Error, Mode};
 
@@ -152,6 +154,38 @@ impl Encoder {
         let length = self.out.len() - mark - 1;
         self.fill_prefix(mark, 2 * length as u64);
         Ok(())
+    }
+
+    /// Appends a struct field that is sized everywhere.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    pub fn sized_form(
+        &mut self,
+        form: WriteForm<'_, '_>,
+        write: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match form {
+            WriteForm::Tagged(id) => self.field(id, Scalar::Sized, write),
+            WriteForm::Slot => self.sized(write),
+            WriteForm::Region(_) => self.region(write),
+        }
+    }
+
+    /// Appends a frame in default mode around what `write` appends; a connection dictionary stays outside.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    pub fn nested_frame(&mut self, write: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+        let positional = std::mem::replace(&mut self.positional, false);
+        let dictionary = self.dictionary.take();
+        let written = self.sized(|encoder| {
+            Head::new(Mode::Default, || 0).write(&mut encoder.out);
+            write(encoder)
+        });
+        self.positional = positional;
+        self.dictionary = dictionary;
+        written
     }
 
     /// Writes `code` over the byte at `mark`; longer codes move what follows.

@@ -95,6 +95,16 @@ pub(super) fn read_counted_entries<'a, S: StructSink<'a>>(
 
 type SeenKeys<'a> = HashSet<Str<'a>, foldhash::fast::RandomState>;
 
+/// The key of an extra entry that was read.
+#[derive(Debug)]
+pub struct Key<'t, 'a> {
+    /// The text; entries of one key share what is made of it.
+    pub text: &'t mut Str<'a>,
+    /// Whether a reference repeats it.
+    pub repeated: bool,
+}
+
+/// Reads an entry; a table means that keys may be references.
 fn read_entry<'a, S: StructSink<'a>>(
     decoder: &mut Decoder<'a>,
     fields: Fields<'_>,
@@ -102,39 +112,50 @@ fn read_entry<'a, S: StructSink<'a>>(
     keys: Option<&mut ReadTable<'a>>,
     seen: &mut SeenKeys<'a>,
 ) -> Result<(), Error> {
-    let (mut key, kind) = read_key(&mut decoder.reader, keys)?;
-    if fields.declares(key.as_str()) {
+    let code = decoder.reader.uvarint()?;
+    let Some(keys) = keys else {
+        let text = &mut read_text(&mut decoder.reader, code >> 3)?;
+        return read_value(decoder, fields, sink, Key { text, repeated: false }, (code & 7) as u8, seen);
+    };
+    let repeated = code & 1 == 1;
+    let text = if repeated {
+        keys.get(code >> 4)?
+    } else {
+        let text = read_text(&mut decoder.reader, code >> 4)?;
+        keys.push(text)
+    };
+    read_value(decoder, fields, sink, Key { text, repeated }, (code >> 1 & 7) as u8, seen)
+}
+
+fn read_text<'a>(reader: &mut Reader<'a>, length: u64) -> Result<Str<'a>, Error> {
+    Reader::new(reader.take(length)?).text().map(Str::Borrowed)
+}
+
+/// Reads the payload of an entry whose key was read.
+fn read_value<'a, S: StructSink<'a>>(
+    decoder: &mut Decoder<'a>,
+    fields: Fields<'_>,
+    sink: &mut S,
+    key: Key<'_, 'a>,
+    kind: u8,
+    seen: &mut SeenKeys<'a>,
+) -> Result<(), Error> {
+    if fields.declares(key.text.as_str()) {
         return Err(Code::ExtraKeyDeclared.into());
     }
-    if !seen.insert(key.clone()) {
+    if !seen.insert(key.text.clone()) {
         return Err(Code::ExtraKeyDuplicate.into());
     }
-    let fate = match sink.entry(&mut key, kind, decoder) {
+    let fate = match sink.entry(Key { text: &mut *key.text, repeated: key.repeated }, kind, decoder) {
         Err(error) if error.code == Code::Absent => return Ok(()),
-        fate => fate.map_err(|error| error.at(key.as_str()))?,
+        fate => fate.map_err(|error| error.at(key.text.as_str()))?,
     };
     match fate {
         EntryFate::Read => Ok(()),
-        EntryFate::Unaccepted => decoder.skip_unaccepted(kind).map_err(|error| error.at(key.as_str())),
+        EntryFate::Unaccepted => decoder.skip_unaccepted(kind).map_err(|error| error.at(key.text.as_str())),
         EntryFate::Unmatched if decoder.strict() => Err(Code::UnknownKey.into()),
         EntryFate::Unmatched => decoder.skip_payload(kind),
     }
-}
-
-/// Reads a key and its kind; a table means that keys may be references.
-fn read_key<'a>(reader: &mut Reader<'a>, keys: Option<&mut ReadTable<'a>>) -> Result<(Str<'a>, u8), Error> {
-    let code = reader.uvarint()?;
-    let Some(keys) = keys else {
-        let key = Reader::new(reader.take(code >> 3)?).text()?;
-        return Ok((Str::Borrowed(key), (code & 7) as u8));
-    };
-    let kind = (code >> 1 & 7) as u8;
-    if code & 1 == 1 {
-        return Ok((keys.get(code >> 4)?.clone(), kind));
-    }
-    let key = Reader::new(reader.take(code >> 4)?).text()?;
-    keys.push(Str::Borrowed(key));
-    Ok((Str::Borrowed(key), kind))
 }
 
 /// Writes the entries one after the other; a table means that keys may be references.

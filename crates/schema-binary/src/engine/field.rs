@@ -75,6 +75,8 @@ pub struct FieldInfo {
     pub name: Cow<'static, str>,
     /// The id on the wire: [`field_id`] of the name, or an explicit one.
     pub id: u32,
+    /// What sinks and sources call the field; its position, or the place of its declaration.
+    pub number: usize,
     /// Whether the field may be absent.
     pub optional: bool,
     /// The kinds its layout accepts behind a tag.
@@ -83,7 +85,7 @@ pub struct FieldInfo {
     pub intern: Intern,
 }
 
-/// The fields of a struct, by ascending id.
+/// The fields of a struct in the order they are written.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields<'s> {
     /// The fields that travel.
@@ -92,6 +94,8 @@ pub struct Fields<'s> {
     pub hidden: &'s [Cow<'static, str>],
     /// Whether the struct has index signatures.
     pub open: bool,
+    /// Whether the fields are in ascending order of their ids; rare recursive variants are not.
+    pub sorted: bool,
 }
 
 impl<'s> Fields<'s> {
@@ -103,16 +107,13 @@ impl<'s> Fields<'s> {
         self.list.len() > Self::MAX_SHAPED
     }
 
-    pub(super) fn name(&self, index: usize) -> &'s str {
-        self.list.get(index).map_or("", |field| &field.name)
-    }
-
     /// The position of the field with this id; `expected` is tried first and moves on.
     #[inline]
     pub(super) fn find(&self, id: u64, expected: &mut usize) -> Option<usize> {
         let found = match self.list.get(*expected) {
             Some(field) if u64::from(field.id) == id => *expected,
-            _ => self.list.binary_search_by_key(&id, |field| u64::from(field.id)).ok()?,
+            _ if self.sorted => self.list.binary_search_by_key(&id, |field| u64::from(field.id)).ok()?,
+            _ => self.list.iter().position(|field| u64::from(field.id) == id)?,
         };
         *expected = found + 1;
         Some(found)

@@ -6,9 +6,11 @@
 
 mod array;
 mod decoder;
+mod derived;
 mod encoder;
 mod extras;
 mod field;
+mod literal;
 mod rows_read;
 mod rows_write;
 mod struct_read;
@@ -18,12 +20,14 @@ mod union;
 
 pub use array::{ArrayRules, read_count, read_numbers, write_numbers};
 pub use decoder::{Decoder, MAX_DEPTH};
+pub use derived::{DerivedFields, ReadStruct, WriteStruct};
 pub use encoder::{Encoder, Scalar};
-pub use extras::{Entries, EntryFate};
+pub use extras::{Entries, EntryFate, Key};
 pub use field::{FieldInfo, Fields, Intern, Kinds, Slot, field_id, kind};
+pub use literal::LiteralValue;
 pub use rows_read::RowReader;
 pub use rows_write::RowWriter;
 pub use struct_read::{ReadForm, StructSink, read_struct};
 pub use struct_write::{StructSource, WriteForm, write_struct};
-pub use text::{ReadTable, Str, WriteTable};
-pub use union::{Selector, TAG_START, select_by_position, sentinel_hash};
+pub use text::{FromText, ReadTable, Str, WriteTable};
+pub use union::{Selector, Selectors, TAG_START, sentinel_hash};

@@ -140,8 +140,9 @@ impl<'s, 'a> RowReader<'s, 'a> {
         present: &mut FieldSet,
     ) -> Result<(), Error> {
         let table = self.tables.get_mut(index).ok_or(Code::RowShape)?;
-        let read = unless_absent(sink.field(index, ReadForm::Region(table), decoder));
-        if read.map_err(|error| error.at(self.fields.name(index)))? {
+        let field = self.fields.list.get(index).ok_or(Code::RowShape)?;
+        let read = unless_absent(sink.field(field.number, ReadForm::Region(table), decoder));
+        if read.map_err(|error| error.at(&*field.name))? {
             present.insert(index);
         }
         Ok(())

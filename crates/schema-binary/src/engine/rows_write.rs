@@ -47,7 +47,7 @@ impl<'s, 'v> RowWriter<'s, 'v> {
         let wide = self.fields.wide();
         let mut mask = if entries.is_some() { EXTRA_BIT } else { 0 };
         for (index, field) in self.fields.list.iter().enumerate() {
-            let has = has(source, index, field)?;
+            let has = has(source, field)?;
             if !wide {
                 mask |= u64::from(has) << index;
             }
@@ -75,14 +75,14 @@ impl<'s, 'v> RowWriter<'s, 'v> {
         declare: bool,
     ) -> Result<(), Error> {
         let fields = self.fields.list.iter().zip(&mut self.tables);
-        for (index, (field, table)) in fields.enumerate() {
-            if !source.has(index) {
+        for (field, table) in fields {
+            if !source.has(field.number) {
                 continue;
             }
             if declare {
                 encoder.uvarint(u64::from(field.id));
             }
-            let written = source.write(index, WriteForm::Region(table), encoder);
+            let written = source.write(field.number, WriteForm::Region(table), encoder);
             written.map_err(|error| error.at(&*field.name))?;
         }
         Ok(())

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::decoder::Decoder;
-use super::extras::{EntryFate, read_counted_entries, read_entries};
-use super::field::{Fields, kind};
-use super::text::{ReadTable, Str};
+use super::extras::{EntryFate, Key, read_counted_entries, read_entries};
+use super::field::{FieldInfo, Fields, kind};
+use super::text::ReadTable;
 use crate::{Code, Error};
 
 /// How a field's value lies in front of the decoder.
@@ -21,18 +21,22 @@ pub enum ReadForm<'t, 'a> {
 
 /// Takes the fields of one struct value as they are read.
 pub trait StructSink<'a> {
-    /// Reads field number `index`, which lies in front of `decoder`.
+    /// Reads the field with this number, which lies in front of `decoder`.
     ///
     /// # Errors
     /// Whatever is wrong with the value; [`Code::Absent`] leaves the field out.
-    fn field(&mut self, index: usize, form: ReadForm<'_, 'a>, decoder: &mut Decoder<'a>)
-    -> Result<(), Error>;
+    fn field(
+        &mut self,
+        number: usize,
+        form: ReadForm<'_, 'a>,
+        decoder: &mut Decoder<'a>,
+    ) -> Result<(), Error>;
 
     /// Reads the payload of an extra entry if an index signature matches its key.
     ///
     /// # Errors
     /// Whatever is wrong with the value; [`Code::Absent`] leaves the entry out.
-    fn entry(&mut self, key: &mut Str<'a>, kind: u8, decoder: &mut Decoder<'a>) -> Result<EntryFate, Error> {
+    fn entry(&mut self, key: Key<'_, 'a>, kind: u8, decoder: &mut Decoder<'a>) -> Result<EntryFate, Error> {
         let _ = (key, kind, decoder);
         Ok(EntryFate::Unmatched)
     }
@@ -82,7 +86,8 @@ fn read_tagged<'a, S: StructSink<'a>>(
             continue;
         };
         seen.known(index)?;
-        if read_field(decoder, fields, sink, index, kind).map_err(|error| error.at(fields.name(index)))? {
+        let Some(field) = fields.list.get(index) else { continue };
+        if read_field(decoder, sink, field, kind).map_err(|error| error.at(&*field.name))? {
             present.insert(index);
         }
     }
@@ -93,16 +98,15 @@ fn read_tagged<'a, S: StructSink<'a>>(
 #[inline]
 fn read_field<'a, S: StructSink<'a>>(
     decoder: &mut Decoder<'a>,
-    fields: Fields<'_>,
     sink: &mut S,
-    index: usize,
+    field: &FieldInfo,
     kind: u8,
 ) -> Result<bool, Error> {
-    if !fields.list.get(index).is_some_and(|field| field.kinds.accepts(kind)) {
+    if !field.kinds.accepts(kind) {
         decoder.skip_unaccepted(kind)?;
         return Ok(false);
     }
-    unless_absent(sink.field(index, ReadForm::Tagged(kind), decoder))
+    unless_absent(sink.field(field.number, ReadForm::Tagged(kind), decoder))
 }
 
 fn read_positional<'a, S: StructSink<'a>>(
@@ -117,11 +121,11 @@ fn read_positional<'a, S: StructSink<'a>>(
         .take(optional.div_ceil(8) as u64)?
         .iter()
         .flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1));
-    for (index, field) in fields.list.iter().enumerate() {
+    for field in fields.list {
         if field.optional && bits.next() != Some(1) {
             continue;
         }
-        let read = unless_absent(sink.field(index, ReadForm::Slot, decoder));
+        let read = unless_absent(sink.field(field.number, ReadForm::Slot, decoder));
         let present = read.map_err(|error| error.at(&*field.name))?;
         if !present && !field.optional {
             return Err(Error::from(Code::MissingKey).at(&*field.name));

@@ -19,14 +19,14 @@ pub enum WriteForm<'t, 'v> {
 
 /// Gives the fields of one struct value.
 pub trait StructSource<'v> {
-    /// Whether the value has field number `index`.
-    fn has(&self, index: usize) -> bool;
+    /// Whether the value has the field with this number.
+    fn has(&self, number: usize) -> bool;
 
-    /// Writes field number `index`, which it has.
+    /// Writes the field with this number, which the value has.
     ///
     /// # Errors
     /// Whatever is wrong with the value.
-    fn write(&self, index: usize, form: WriteForm<'_, 'v>, encoder: &mut Encoder) -> Result<(), Error>;
+    fn write(&self, number: usize, form: WriteForm<'_, 'v>, encoder: &mut Encoder) -> Result<(), Error>;
 
     /// The extra entries; `None` for structs without index signatures.
     ///
@@ -55,9 +55,9 @@ pub fn write_struct<'v, S: StructSource<'v>>(
         encoder.uvarint(0);
         encoder.sized(|encoder| write_entries(encoder, &*entries, keys))?;
     }
-    for (index, field) in fields.list.iter().enumerate() {
-        if has(source, index, field)? {
-            let written = source.write(index, WriteForm::Tagged(field.id), encoder);
+    for field in fields.list {
+        if has(source, field)? {
+            let written = source.write(field.number, WriteForm::Tagged(field.id), encoder);
             written.map_err(|error| error.at(&*field.name))?;
         }
     }
@@ -71,9 +71,9 @@ fn write_positional<'v, S: StructSource<'v>>(
     keys: Option<&mut WriteTable<'v>>,
 ) -> Result<(), Error> {
     write_bitmap(encoder, fields, source);
-    for (index, field) in fields.list.iter().enumerate() {
-        if has(source, index, field)? {
-            source.write(index, WriteForm::Slot, encoder).map_err(|error| error.at(&*field.name))?;
+    for field in fields.list {
+        if has(source, field)? {
+            source.write(field.number, WriteForm::Slot, encoder).map_err(|error| error.at(&*field.name))?;
         }
     }
     if fields.open {
@@ -90,8 +90,8 @@ fn write_positional<'v, S: StructSource<'v>>(
 fn write_bitmap<'v, S: StructSource<'v>>(encoder: &mut Encoder, fields: Fields<'_>, source: &S) {
     let mut byte = 0u8;
     let mut bit = 0;
-    for (index, _) in fields.list.iter().enumerate().filter(|(_, field)| field.optional) {
-        byte |= u8::from(source.has(index)) << bit;
+    for field in fields.list.iter().filter(|field| field.optional) {
+        byte |= u8::from(source.has(field.number)) << bit;
         bit += 1;
         if bit == 8 {
             encoder.byte(std::mem::take(&mut byte));
@@ -105,11 +105,7 @@ fn write_bitmap<'v, S: StructSource<'v>>(encoder: &mut Encoder, fields: Fields<'
 
 /// Whether the value has a field; a required one must be there.
 #[inline]
-pub(super) fn has<'v, S: StructSource<'v>>(
-    source: &S,
-    index: usize,
-    field: &FieldInfo,
-) -> Result<bool, Error> {
-    let has = source.has(index);
+pub(super) fn has<'v, S: StructSource<'v>>(source: &S, field: &FieldInfo) -> Result<bool, Error> {
+    let has = source.has(field.number);
     if has || field.optional { Ok(has) } else { Err(Error::from(Code::MissingKey).at(&*field.name)) }
 }

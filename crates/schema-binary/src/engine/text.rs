@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use super::decoder::Decoder;
 use crate::{Code, Error};
 
 /// A string that was read: part of the input where possible.
@@ -69,9 +70,9 @@ pub struct ReadTable<'a> {
 }
 
 impl<'a> ReadTable<'a> {
-    /// Remembers a string that was written in full.
-    pub fn push(&mut self, text: Str<'a>) {
-        self.seen.push(text);
+    /// Remembers a string that was written in full, and lends it.
+    pub fn push(&mut self, text: Str<'a>) -> &mut Str<'a> {
+        self.seen.push_mut(text)
     }
 
     /// The string a reference points to.
@@ -81,6 +82,23 @@ impl<'a> ReadTable<'a> {
     pub fn get(&mut self, reference: u64) -> Result<&mut Str<'a>, Error> {
         let at = usize::try_from(reference).ok();
         at.and_then(|at| self.seen.get_mut(at)).ok_or(Code::BackReference.into())
+    }
+}
+
+/// A type that holds a string that was read.
+pub trait FromText<'de>: Sized {
+    /// Keeps a string.
+    ///
+    /// # Errors
+    /// [`Code::CountLimit`] if it is not part of the input and the frame's allowance is used up.
+    fn from_text(text: &mut Str<'de>, decoder: &mut Decoder<'de>) -> Result<Self, Error>;
+
+    /// Keeps a string that a reference repeats.
+    ///
+    /// # Errors
+    /// As [`FromText::from_text`]; owned copies count against the allowance.
+    fn from_repeated(text: &mut Str<'de>, decoder: &mut Decoder<'de>) -> Result<Self, Error> {
+        Self::from_text(text, decoder)
     }
 }
 

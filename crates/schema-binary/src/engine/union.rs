@@ -43,17 +43,56 @@ impl Selector {
     }
 }
 
-/// Reads a position and says which of the selectors, in any order, stands there when they are sorted.
-///
-/// # Errors
-/// [`Code::UnknownMember`] if there is none, or those of a varint.
-pub fn select_by_position(
-    decoder: &mut Decoder<'_>,
-    selectors: impl Iterator<Item = Selector> + Clone,
-) -> Result<Selector, Error> {
-    let position = decoder.reader.uvarint()?;
-    let rank = |of: &Selector| selectors.clone().filter(|other| other < of).count() as u64;
-    selectors.clone().find(|selector| rank(selector) == position).ok_or(Code::UnknownMember.into())
+/// The names of all members of a union, one by one.
+pub type Selectors = fn(&mut dyn FnMut(Selector));
+
+impl Encoder {
+    /// Names the member that follows.
+    pub fn select(&mut self, union: Selectors, selector: Selector) {
+        if self.positional() {
+            self.uvarint(rank(union, selector));
+        } else {
+            selector.write(self);
+        }
+    }
+}
+
+impl<'a> Decoder<'a> {
+    /// Reads the name of the member that follows.
+    ///
+    /// # Errors
+    /// [`Code::UnknownMember`] for a position the union does not have, or those of a varint.
+    pub fn selector(&mut self, union: Selectors) -> Result<Selector, Error> {
+        if !self.positional() {
+            return Selector::read(self);
+        }
+        let position = self.reader.uvarint()?;
+        let mut found = None;
+        union(&mut |selector| {
+            if rank(union, selector) == position {
+                found = Some(selector);
+            }
+        });
+        found.ok_or(Code::UnknownMember.into())
+    }
+
+    /// Reads the member that fills the rest of the region.
+    ///
+    /// # Errors
+    /// [`Code::Leftover`], or those of `read`.
+    #[inline]
+    pub fn member<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        let value = self.nested(read)?;
+        self.reader.finish()?;
+        Ok(value)
+    }
+}
+
+/// The position of a member when all are sorted.
+fn rank(union: Selectors, selector: Selector) -> u64 {
+    let mut rank = 0;
+    union(&mut |other| rank += u64::from(other < selector));
+    rank
 }
 
 /// The hash of no sentinels; [`sentinel_hash`] goes on from here.

@@ -1,11 +1,13 @@
 //! The compiled form of a schema: a graph of layouts. Its nodes say how values lie on the wire, and nothing else.
 
+mod build;
 mod fingerprint;
 mod literal;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub use build::{Builder, struct_node, union_node};
 pub use fingerprint::fingerprint;
 pub use literal::Literal;
 
@@ -149,12 +151,40 @@ pub struct StructNode {
     pub sentinels: Vec<(Cow<'static, str>, Literal)>,
     /// The names of the sentinels.
     pub hidden: Vec<Cow<'static, str>>,
+    /// Whether the fields are in the order of their declaration instead.
+    pub declared_order: bool,
 }
 
 impl StructNode {
     /// The engine's view of the struct.
     pub fn fields(&self) -> Fields<'_> {
-        Fields { list: &self.infos, hidden: &self.hidden, open: !self.signatures.is_empty() }
+        let open = !self.signatures.is_empty();
+        Fields { list: &self.infos, hidden: &self.hidden, open, sorted: !self.declared_order }
+    }
+
+    /// Puts the fields in the order of `names`.
+    pub(crate) fn arrange(&mut self, names: &[String]) {
+        let mut fields: Vec<_> = self.infos.drain(..).zip(self.layouts.drain(..)).collect();
+        fields.sort_by_key(|(info, _)| names.iter().position(|name| *name == info.name));
+        (self.infos, self.layouts) = fields.into_iter().unzip();
+        self.declared_order = true;
+    }
+
+    /// Numbers the fields by their position.
+    pub(crate) fn renumber(&mut self) {
+        for (number, info) in self.infos.iter_mut().enumerate() {
+            info.number = number;
+        }
+    }
+
+    fn complete(&mut self, graph: &Graph) {
+        for (info, layout) in self.infos.iter_mut().zip(&self.layouts) {
+            info.kinds = graph.node(*layout).kinds();
+            info.intern = graph.intern(*layout);
+        }
+        for signature in &mut self.signatures {
+            signature.kinds = graph.node(signature.value).kinds();
+        }
     }
 }
 
@@ -280,8 +310,24 @@ impl Node {
 }
 
 impl Graph {
+    /// Fills in what follows from the layouts of others: kinds, string tables, rows.
+    pub(crate) fn completed(mut self) -> Self {
+        let finished = self.clone();
+        for node in &mut self.nodes {
+            match node {
+                Node::Struct(node) => Arc::make_mut(node).complete(&finished),
+                Node::Array(node) => {
+                    let rows = finished.rows(node);
+                    Arc::make_mut(node).rows = rows;
+                }
+                _ => {}
+            }
+        }
+        self
+    }
+
     /// What the string table of a row field of this layout holds.
-    pub(crate) fn intern(&self, id: NodeId) -> Intern {
+    fn intern(&self, id: NodeId) -> Intern {
         match self.node(id) {
             Node::String(_) => Intern::Text,
             Node::Array(array) => match array.uniform().map(|item| self.node(item)) {
@@ -294,7 +340,7 @@ impl Graph {
     }
 
     /// The struct that the elements of an array are, if they form rows: all required, all of one layout.
-    pub(crate) fn rows(&self, array: &ArrayNode) -> Option<NodeId> {
+    fn rows(&self, array: &ArrayNode) -> Option<NodeId> {
         let [item] = *array.rest else { return None };
         let same = array.elements.iter().all(|(layout, optional)| *layout == item && !optional);
         (same && matches!(self.node(item), Node::Struct(_))).then_some(item)

@@ -1,7 +1,7 @@
 //! From terms to a layout graph.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Schema;
@@ -26,12 +26,12 @@ pub(super) fn compile(terms: &Terms) -> Result<Schema, Error> {
         optional_string: None,
         next_slot: StringSlot::FIRST_FREE,
         variants: Vec::new(),
+        open_structs: HashSet::new(),
     };
     let root = compiler.node(terms.root)?;
     compiler.fill_variants();
-    let mut graph = Graph { nodes: compiler.nodes, root };
-    fill_derived(&mut graph);
-    Ok(Schema { graph, checks: compiler.checks, exact: terms.exact })
+    let graph = Graph { nodes: compiler.nodes, root }.completed();
+    Ok(Schema { graph, checks: compiler.checks, exact: terms.exact() })
 }
 
 pub(super) struct Compiler<'t> {
@@ -43,6 +43,8 @@ pub(super) struct Compiler<'t> {
     next_slot: StringSlot,
     /// Struct variants to be filled from their full structs in the end.
     variants: Vec<Variant>,
+    /// Structs whose fields are being compiled.
+    open_structs: HashSet<NodeId>,
 }
 
 /// A struct variant: the full struct without some fields.
@@ -50,6 +52,9 @@ struct Variant {
     payload: NodeId,
     full: NodeId,
     sentinels: Vec<(String, Literal)>,
+    /// The fields in the order of their declaration, if the struct was being compiled when it was met as a variant.
+    /// The reference implementation then writes them in that order, not by id.
+    declared: Option<Vec<String>>,
 }
 
 impl Compiler<'_> {
@@ -207,6 +212,7 @@ impl Compiler<'_> {
     ) -> Result<NodeId, Error> {
         let id = self.add(Node::Struct(Arc::default()));
         self.known.insert(owner, id);
+        self.open_structs.insert(id);
         let mut by_id = BTreeMap::new();
         for field in fields {
             let field_id = field.id.unwrap_or_else(|| field_id(&field.name));
@@ -215,11 +221,12 @@ impl Compiler<'_> {
             }
         }
         let mut node = StructNode::default();
-        for (id, field) in by_id {
+        for (number, (id, field)) in by_id.into_iter().enumerate() {
             node.layouts.push(self.field(field)?);
             node.infos.push(FieldInfo {
                 name: Cow::Owned(field.name.clone()),
                 id,
+                number,
                 optional: field.optional,
                 kinds: Kinds::SIZED,
                 intern: Intern::None,
@@ -236,6 +243,7 @@ impl Compiler<'_> {
             node.signatures.push(Signature { keys, value: self.node(*value)?, kinds: Kinds::SIZED });
         }
         self.set(id, Node::Struct(node.into()));
+        self.open_structs.remove(&id);
         Ok(id)
     }
 
@@ -300,7 +308,8 @@ impl Compiler<'_> {
             let selector = Selector::Variant(variant.tag);
             if let Some(sentinels) = variant.struct_sentinels {
                 let payload = self.add(Node::Struct(Arc::default()));
-                self.variants.push(Variant { payload, full, sentinels });
+                let declared = self.open_structs.contains(&full).then(|| variant.declared);
+                self.variants.push(Variant { payload, full, sentinels, declared });
                 all.push(Member { selector, layout: payload, tuple_sentinels: Vec::new() });
             } else {
                 all.push(Member { selector, layout: full, tuple_sentinels: variant.tuple_sentinels });
@@ -332,6 +341,10 @@ impl Compiler<'_> {
                     payload.layouts.push(*layout);
                 }
             }
+            if let Some(declared) = &variant.declared {
+                payload.arrange(declared);
+            }
+            payload.renumber();
             payload.sentinels =
                 variant.sentinels.into_iter().map(|(name, value)| (name.into(), value)).collect();
             payload.hidden = payload.sentinels.iter().map(|(name, _)| name.clone()).collect();
@@ -358,28 +371,4 @@ fn in_both_orders(declared: Vec<Member>, nodes: &[Node]) -> UnionNode {
     members.sort_by_key(|member| member.selector);
     let place = |selector| members.iter().position(|member| member.selector == selector);
     UnionNode { trials: trial_order.into_iter().filter_map(place).collect(), members }
-}
-
-/// Fills in what follows from the layouts of others: kinds, string tables, rows.
-fn fill_derived(graph: &mut Graph) {
-    let finished = graph.clone();
-    for node in &mut graph.nodes {
-        match node {
-            Node::Struct(node) => {
-                let node = Arc::make_mut(node);
-                for (info, layout) in node.infos.iter_mut().zip(&node.layouts) {
-                    info.kinds = finished.node(*layout).kinds();
-                    info.intern = finished.intern(*layout);
-                }
-                for signature in &mut node.signatures {
-                    signature.kinds = finished.node(signature.value).kinds();
-                }
-            }
-            Node::Array(node) => {
-                let rows = finished.rows(node);
-                Arc::make_mut(node).rows = rows;
-            }
-            _ => {}
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! From JSON descriptions to the terms the compiler works with.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::check::Check;
 use super::pattern::{Key, Template};
@@ -70,10 +70,19 @@ pub(super) struct FieldTerm {
 pub(super) struct Terms {
     terms: Vec<Term>,
     leaves: HashMap<Leaf, TermId>,
-    definitions: HashMap<String, TermId>,
+    definitions: HashMap<String, Definition>,
     pub(super) root: TermId,
-    /// Whether nothing but layouts decides which values fit.
-    pub(super) exact: bool,
+    /// Whether nothing but layouts decides which values fit what is being read.
+    exact: bool,
+    /// The refs in what is being read.
+    refs: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Definition {
+    term: TermId,
+    exact: bool,
+    refs: Vec<String>,
 }
 
 impl Terms {
@@ -85,9 +94,24 @@ impl Terms {
     pub(super) fn resolve(&self, mut id: TermId) -> Result<TermId, Error> {
         for _ in 0..=self.definitions.len() {
             let Term::Ref(name) = self.get(id) else { return Ok(id) };
-            id = *self.definitions.get(name).ok_or_else(|| Error::from(Code::Schema).at(name.as_str()))?;
+            let definition = self.definitions.get(name);
+            id = definition.ok_or_else(|| Error::from(Code::Schema).at(name.as_str()))?.term;
         }
         Err(Code::Schema.into())
+    }
+
+    /// Whether nothing but layouts decides which values fit the root.
+    pub(super) fn exact(&self) -> bool {
+        let mut seen = HashSet::new();
+        let mut open: Vec<&String> = self.refs.iter().collect();
+        let mut exact = self.exact;
+        while let Some(name) = open.pop() {
+            if let Some(definition) = self.definitions.get(name).filter(|_| seen.insert(name)) {
+                exact &= definition.exact;
+                open.extend(&definition.refs);
+            }
+        }
+        exact
     }
 
     /// The term behind its checks.
@@ -121,11 +145,14 @@ pub(super) fn describe(description: &Value, definitions: Option<&Value>) -> Resu
         definitions: HashMap::new(),
         root: TermId(0),
         exact: true,
+        refs: Vec::new(),
     };
     if let Some(definitions) = definitions {
         for (name, definition) in object(definitions)?.iter() {
-            let id = terms.term(definition).map_err(|error| error.at(&*name.to_str()))?;
-            terms.definitions.insert(name.to_string(), id);
+            let term = terms.term(definition).map_err(|error| error.at(&*name.to_str()))?;
+            let exact = std::mem::replace(&mut terms.exact, true);
+            let refs = std::mem::take(&mut terms.refs);
+            terms.definitions.insert(name.to_string(), Definition { term, exact, refs });
         }
     }
     terms.root = terms.term(description)?;
@@ -160,7 +187,11 @@ impl Terms {
                 self.literal(object, kind)?
             }
             "check" | "codec" => self.checked(object, kind)?,
-            "ref" => Term::Ref(string(object, "name")?.to_owned()),
+            "ref" => {
+                let name = string(object, "name")?.to_owned();
+                self.refs.push(name.clone());
+                Term::Ref(name)
+            }
             _ => self.declared(object, kind)?,
         };
         Ok(self.add(term))

@@ -26,6 +26,8 @@ pub(super) struct VariantTerm {
     pub(super) tag: u32,
     pub(super) struct_sentinels: Option<Vec<(String, Literal)>>,
     pub(super) tuple_sentinels: Vec<(usize, Literal)>,
+    /// The names of a struct's fields as they were declared.
+    pub(super) declared: Vec<String>,
 }
 
 impl Members {
@@ -103,11 +105,13 @@ impl Members {
                 } else {
                     let tag = struct_tag(&sentinels);
                     let struct_sentinels = Some(sentinels);
+                    let declared = fields.iter().map(|field| field.name.clone()).collect();
                     self.variants.push(VariantTerm {
                         term,
                         tag,
                         struct_sentinels,
                         tuple_sentinels: Vec::new(),
+                        declared,
                     });
                 }
             }
@@ -125,6 +129,7 @@ impl Members {
                         tag,
                         struct_sentinels: None,
                         tuple_sentinels: sentinels,
+                        declared: Vec::new(),
                     });
                 }
             }
