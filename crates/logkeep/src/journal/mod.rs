@@ -8,8 +8,10 @@
 //! - `import`: entries from a remote are stored, conflicts found, the cursor moved.
 //! - `pending`, `uploaded`, `acknowledge`: what a remote does not have yet.
 //! - `read`, `count`, `tail`: queries that stream their results.
+//! - `import_effect`, `export_effect`: from and to the SQLite journal of effect.
 
 mod conflicts;
+mod effect;
 mod error;
 mod import;
 mod progress;
@@ -28,6 +30,7 @@ use tokio::sync::watch;
 use crate::ids::IdSource;
 use rows::Tags;
 
+pub use effect::{EffectError, EffectExport, EffectImport, EffectTables};
 pub use error::{Cause, JournalError, WriteError};
 pub use import::{Anchored, Imported, Replay, Replayed};
 pub use progress::{Pending, PendingLimits};

@@ -3,6 +3,7 @@
 #![allow(clippy::cloned_ref_to_slice_refs)]
 
 mod common;
+mod effect;
 mod file;
 mod ids;
 mod import;
