@@ -60,6 +60,14 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The bytes of a field that may be absent.
+    pub(crate) fn optional(&self, id: u32) -> Option<&'a [u8]> {
+        match self.get(id) {
+            Some(Value::Sized(bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
+
     pub(crate) fn text(&self, id: u32, name: &'static str) -> Result<&'a str, Error> {
         std::str::from_utf8(self.bytes(id, name)?).map_err(|_| Code::Utf8.into())
     }

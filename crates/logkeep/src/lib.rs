@@ -12,8 +12,8 @@ pub mod ids;
 pub mod journal;
 
 pub use clock::{Clock, SystemClock};
-pub use entry::{Entry, NewEntry, RemoteEntry};
+pub use entry::{NewEntry, RemoteEntry};
 pub use journal::{Journal, JournalError};
 pub use logkeep_crypto::Identity;
-pub use logkeep_protocol::{EntryId, RemoteId, Scope};
+pub use logkeep_protocol::{Entry, EntryId, RemoteId, Scope};
 pub use rusqlite;
