@@ -24,8 +24,8 @@ mod upload;
 pub use answer::{ErrorCode, Exit, HelloResponse, ProtocolError, WriteAck, defect, text_defect};
 pub use call::{Authenticate, Call, CallError, Chunked, CompactionCall, ScopeRef};
 pub use client::{
-    Reason, Received, RemoteBatch, Reply, SealedEntries, read_entries, read_items, read_remote_batches,
-    write_entries, write_entries_plaintext,
+    Reason, Received, RemoteBatch, Reply, SealedEntries, Status, read_entries, read_items,
+    read_remote_batches, read_status, write_entries, write_entries_plaintext,
 };
 pub use entry::Entry;
 pub use envelope::{Envelope, Request, RequestId};

@@ -2,6 +2,7 @@
 //! through a server that cannot read it.
 //!
 //! - [`journal`]: the durable list of entries and how far each remote has got.
+//! - [`sync`]: the exchange with a server.
 //! - [`ids`]: where entry ids come from.
 //! - [`Clock`] and `logkeep_crypto::Random` are passed in, so that whole fleets can run in one
 //!   deterministic test.
@@ -10,6 +11,7 @@ pub mod clock;
 mod entry;
 pub mod ids;
 pub mod journal;
+pub mod sync;
 
 pub use clock::{Clock, SystemClock};
 pub use entry::{NewEntry, RemoteEntry};

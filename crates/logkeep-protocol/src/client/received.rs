@@ -112,7 +112,7 @@ impl<'a> Row<'a> {
 /// A natural number that fills its region.
 pub(super) fn number(region: &[u8]) -> Result<u64, Malformed> {
     let mut reader = Reader::new(region);
-    let number = natural(reader.uvarint()?)?;
+    let number = natural(reader.number_varint()?)?;
     reader.finish()?;
     Ok(number)
 }

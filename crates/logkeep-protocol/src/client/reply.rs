@@ -95,12 +95,30 @@ impl<'a> HelloResponse<'a> {
             remote_id: RemoteId(remote_id.try_into().map_err(|_| Code::Check)?),
             challenge: fields.bytes(field::CHALLENGE, "challenge")?.try_into().map_err(|_| Code::Check)?,
             first_sequence: match fields.optional(field::FIRST_SEQUENCE) {
-                Some([4, number @ ..]) => natural(Reader::new(number).uvarint()?)?,
+                Some([4, number @ ..]) => natural(Reader::new(number).number_varint()?)?,
                 _ => 0,
             },
             compaction: fields.optional(field::COMPACTION) == Some(&[1, 1]),
         })
     }
+}
+
+/// The answer to a CompactionStatus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Status {
+    /// Whether a snapshot is wanted.
+    pub wanted: bool,
+    /// The highest assigned sequence; one less than the first if there is none.
+    pub head: i64,
+}
+
+/// Reads the value of a successful CompactionStatus.
+///
+/// # Errors
+/// If it does not decode.
+pub fn read_status(value: &[u8]) -> Result<Status, Malformed> {
+    let fields = Fields::read(value)?;
+    Ok(Status { wanted: fields.flag(field::WANTED, "wanted")?, head: fields.int(field::HEAD, "head")? })
 }
 
 impl WriteAck {

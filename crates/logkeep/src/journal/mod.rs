@@ -18,6 +18,7 @@ mod progress;
 mod query;
 mod rows;
 mod schema;
+mod servers;
 mod write;
 
 use std::fmt;
@@ -36,6 +37,7 @@ pub use import::{Anchored, Imported, Replay, Replayed};
 pub use progress::{Pending, PendingLimits};
 pub use query::{Inserted, Order, Query};
 pub use schema::SCHEMA_VERSION;
+pub use servers::Unopened;
 
 /// An open journal.
 pub struct Journal {

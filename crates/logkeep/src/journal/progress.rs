@@ -91,7 +91,7 @@ impl Journal {
     }
 
     /// Moves cursor and checkpoint to what `next` makes of the cursor.
-    fn advance(
+    pub(super) fn advance(
         &mut self,
         remote: RemoteId,
         next: impl FnOnce(i64) -> Result<(i64, i64), Cause>,
@@ -116,9 +116,12 @@ fn pending(
     remote: RemoteId,
     limits: PendingLimits,
 ) -> Result<Option<Pending>, Cause> {
+    let latest = rows::latest_position(connection)?;
+    if rows::remote(connection, remote)?.map_or(0, |known| known.checkpoint) >= latest {
+        return Ok(None);
+    }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let known = rows::ensure_remote(&transaction, remote)?;
-    let latest = rows::latest_position(&transaction)?;
     let (mut entries, through) = read_pending(&transaction, known, latest, limits)?;
     if entries.is_empty() {
         // Only entries of the remote itself: nobody has to look at them again (EL-072).

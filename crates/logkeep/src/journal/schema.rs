@@ -32,6 +32,15 @@ const STEPS: [&str; 1] = ["
         payload BLOB NOT NULL,
         source INTEGER
     ) STRICT;
+    CREATE TABLE unopened (
+        remote INTEGER NOT NULL,
+        sequence INTEGER NOT NULL,
+        entry_ids BLOB NOT NULL,
+        iv BLOB NOT NULL,
+        encrypted BLOB NOT NULL,
+        reason TEXT NOT NULL,
+        PRIMARY KEY (remote, sequence)
+    ) STRICT;
     CREATE UNIQUE INDEX entries_by_id ON entries (id);
     CREATE INDEX entries_by_key ON entries (primary_key, id, tag);
     CREATE INDEX entries_by_tag ON entries (tag, id);
@@ -88,7 +97,7 @@ pub(super) fn sync_to_disk(connection: &Connection) -> Result<(), Cause> {
 
 pub(super) fn clear(connection: &mut Connection) -> Result<(), Cause> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for table in ["entries", "remotes", "tags", "meta"] {
+    for table in ["entries", "unopened", "remotes", "tags", "meta"] {
         transaction.execute(&format!("DELETE FROM {table}"), [])?;
     }
     Ok(transaction.commit()?)
