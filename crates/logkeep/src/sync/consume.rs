@@ -2,20 +2,17 @@
 //! the server may send without an acknowledgement.
 
 use std::convert::Infallible;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use logkeep_protocol::{JoinLimits, Joined, Joining, Malformed, Received, read_items};
 use tokio::sync::{mpsc, watch};
-use tokio::time::timeout;
 
 use super::error::SyncError;
-use super::link::{LinkError, Traffic};
+use super::link::Traffic;
 use super::open::{Delivery, Opened, open_and_store};
+use super::receive::{next_or_quiet, receive};
 use super::replica::Replica;
-use super::rpc::{Stream, StreamEvent};
-use super::session::{Session, success};
+use super::session::Session;
 use super::state::StateCell;
 
 /// After this long without a byte, a server that does not tell its head is taken to have no more.
@@ -24,10 +21,6 @@ const QUIET: Duration = Duration::from_millis(500);
 /// The same for a server that tells: it may have nothing to deliver below its head. Also how long
 /// an upload waits for a first batch that proves the key.
 const LONG_QUIET: Duration = Duration::from_secs(3);
-
-/// A message in parts may be this long in all; a batch is one entry at least, however large.
-const JOIN_LIMITS: JoinLimits =
-    JoinLimits { open_messages: 16, parts: 4096, message_bytes: 1024 * 1024 * 1024 };
 
 pub(super) struct Consume<'a> {
     pub(super) session: &'a Session<'a>,
@@ -66,7 +59,7 @@ impl Consume<'_> {
             let delivery = Delivery {
                 messages,
                 remote: self.session.remote,
-                store: self.replica.scope().store_id.to_owned(),
+                store: self.replica.store().to_owned(),
                 key: self.replica.key(),
                 start,
                 proven: *self.gate.borrow(),
@@ -84,12 +77,10 @@ impl Consume<'_> {
     async fn next(&self, messages: &mut mpsc::Receiver<Vec<Bytes>>) -> Option<Vec<Bytes>> {
         loop {
             let telling = self.head.is_some() || !*self.gate.borrow();
-            let patience = if telling { LONG_QUIET } else { QUIET };
-            let before = self.traffic.received.load(Ordering::Relaxed);
-            match timeout(patience, messages.recv()).await {
-                Ok(messages) => return messages,
-                Err(_) if self.traffic.received.load(Ordering::Relaxed) != before => {}
-                Err(_) => self.quiet(),
+            let quiet = if telling { LONG_QUIET } else { QUIET };
+            match next_or_quiet(messages, self.traffic, quiet).await {
+                Some(messages) => return messages,
+                None => self.quiet(),
             }
         }
     }
@@ -113,50 +104,4 @@ impl Consume<'_> {
         self.gate.send_replace(true);
         self.state.update(|state| state.caught_up = true);
     }
-}
-
-/// Takes Chunks, joins messages and asks for more once they are handed on.
-async fn receive(
-    stream: &mut Stream<'_>,
-    messages: mpsc::Sender<Vec<Bytes>>,
-) -> Result<Infallible, SyncError> {
-    let mut joining = Joining::new(JOIN_LIMITS);
-    loop {
-        let chunk = match stream.next().await? {
-            StreamEvent::Chunk(chunk) => chunk,
-            StreamEvent::End(exit) => {
-                success(&exit)?;
-                return Err(LinkError("server ended the stream".to_owned()).into());
-            }
-        };
-        let complete = join(&mut joining, &chunk)?;
-        if messages.send(complete).await.is_err() {
-            return Err(LinkError("connection given up".to_owned()).into());
-        }
-        stream.acknowledge().await?;
-    }
-}
-
-/// The messages that a Chunk completes.
-fn join(joining: &mut Joining<Bytes>, chunk: &Bytes) -> Result<Vec<Bytes>, Malformed> {
-    let mut complete = Vec::new();
-    for item in read_items(chunk)? {
-        match item {
-            Received::Single(data) => complete.push(chunk.slice_ref(data)),
-            Received::Chunked(part) => {
-                if !joining.wants(part.id, part.index) {
-                    continue;
-                }
-                joining
-                    .admit(part.id, part.total, part.data.len())
-                    .map_err(|error| Malformed::because(&error))?;
-                let data = chunk.slice_ref(part.data);
-                let joined = joining.add(part.id, part.index, part.total, part.data.len(), data);
-                if let Joined::Complete(parts) = joined {
-                    complete.push(parts.concat().into());
-                }
-            }
-        }
-    }
-    Ok(complete)
 }

@@ -23,11 +23,13 @@
 
 mod backoff;
 mod consume;
+mod direct;
 mod error;
 pub mod link;
 mod net;
 mod open;
 mod pace;
+mod receive;
 mod replica;
 mod rpc;
 mod session;
@@ -49,6 +51,7 @@ use session::Session;
 use state::StateCell;
 use upload::Upload;
 
+pub use direct::{Found, RemoteStore};
 pub use error::SyncError;
 pub use net::{Server, ServerError};
 pub use replica::Replica;
@@ -147,7 +150,7 @@ impl Sync {
     }
 
     async fn exchange(&self, rpc: &Rpc, traffic: &Traffic, until: Until) -> Result<(), SyncError> {
-        let session = Session::open(rpc, &self.replica).await?;
+        let session = Session::open(rpc, self.replica.identity(), self.replica.store()).await?;
         let head = self.recognize(&session).await?;
         let (gate, opened) = watch::channel(false);
         let (replica, state) = (&*self.replica, &self.state);

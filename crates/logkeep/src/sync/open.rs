@@ -90,7 +90,7 @@ impl Sorted {
         if late {
             self.notices.push(Notice::OutOfOrder(batch.sequence));
         }
-        match open(delivery, batch) {
+        match open(&delivery.key, &delivery.store, batch) {
             Ok(entries) => {
                 self.proven = true;
                 let numbered = (batch.sequence..).zip(entries);
@@ -116,9 +116,9 @@ impl Sorted {
 }
 
 /// The entries of a batch, which must be those it lists (WIRE-134).
-fn open(delivery: &Delivery, batch: &RemoteBatch<'_>) -> Result<Vec<Entry>, String> {
+pub(super) fn open(key: &BatchKey, store: &str, batch: &RemoteBatch<'_>) -> Result<Vec<Entry>, String> {
     let ids: Vec<[u8; 16]> = batch.entry_ids.iter().map(|id| id.0).collect();
-    let plaintext = delivery.key.open(&delivery.store, &ids, batch.iv, batch.encrypted);
+    let plaintext = key.open(store, &ids, batch.iv, batch.encrypted);
     let plaintext = plaintext.map_err(|error| error.to_string())?;
     let entries =
         read_entries(&plaintext).map_err(|error: Malformed| format!("its entries do not decode: {error}"))?;

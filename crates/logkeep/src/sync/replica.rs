@@ -62,8 +62,8 @@ impl Replica {
         &*self.random
     }
 
-    pub(super) fn scope(&self) -> ScopeRef<'_> {
-        ScopeRef { public_key: &self.scope.public_key, store_id: &self.scope.store }
+    pub(super) fn store(&self) -> &str {
+        &self.scope.store
     }
 
     pub(super) fn key(&self) -> Arc<BatchKey> {

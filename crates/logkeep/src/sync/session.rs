@@ -3,23 +3,22 @@
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use logkeep_protocol::{
-    Authenticate, Call, Chunked, CompactionCall, HelloResponse, MAX_PART, Reason, Reply, WriteAck,
+    Authenticate, Call, Chunked, CompactionCall, HelloResponse, MAX_PART, Reason, Reply, ScopeRef, WriteAck,
     read_status,
 };
 use tokio::sync::Mutex;
 
 use super::error::SyncError;
 use super::link::{BoxFuture, LinkError};
-use super::replica::Replica;
 use super::rpc::{Gone, Rpc, Stream};
-use crate::RemoteId;
+use crate::{Identity, RemoteId};
 
 /// How many parts of an upload are on their way at once (WIRE-114).
 const PARTS_IN_FLIGHT: usize = 4;
 
 pub(super) struct Session<'a> {
     rpc: &'a Rpc,
-    replica: &'a Replica,
+    scope: ScopeRef<'a>,
     /// Who the server is.
     pub(super) remote: RemoteId,
     /// The lowest sequence it assigns.
@@ -31,10 +30,13 @@ pub(super) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Says hello and proves the identity.
-    pub(super) async fn open(rpc: &'a Rpc, replica: &'a Replica) -> Result<Self, SyncError> {
+    pub(super) async fn open(
+        rpc: &'a Rpc,
+        identity: &'a Identity,
+        store_id: &'a str,
+    ) -> Result<Self, SyncError> {
         let exit = rpc.call(&Call::Hello).await?;
         let hello = HelloResponse::read(success(&exit)?)?;
-        let identity = replica.identity();
         let proof = identity.sign_session(&hello.remote_id.0, hello.challenge);
         let login = Call::Authenticate(Authenticate {
             public_key: identity.public_key(),
@@ -44,12 +46,16 @@ impl<'a> Session<'a> {
         success(&rpc.call(&login).await?)?;
         Ok(Self {
             rpc,
-            replica,
+            scope: ScopeRef { public_key: identity.public_key(), store_id },
             remote: hello.remote_id,
             first_sequence: hello.first_sequence,
             compaction: hello.compaction,
             next_message: Mutex::new(0),
         })
+    }
+
+    pub(super) fn scope(&self) -> ScopeRef<'a> {
+        self.scope
     }
 
     /// The highest sequence of the store, one less than the first if it is empty; `None` if the
@@ -58,14 +64,14 @@ impl<'a> Session<'a> {
         if !self.compaction {
             return Ok(None);
         }
-        let status = Call::Compaction { call: CompactionCall::Status, scope: self.replica.scope() };
+        let status = Call::Compaction { call: CompactionCall::Status, scope: self.scope };
         let exit = self.rpc.call(&status).await?;
         Ok(Some(read_status(success(&exit)?)?.head))
     }
 
     /// Everything from a sequence on, and what is still to come.
     pub(super) async fn changes(&self, start_sequence: u64) -> Result<Stream<'a>, SyncError> {
-        let changes = Call::Changes { scope: self.replica.scope(), start_sequence };
+        let changes = Call::Changes { scope: self.scope, start_sequence };
         Ok(self.rpc.stream(&changes).await?)
     }
 
