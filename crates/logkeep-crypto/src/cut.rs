@@ -15,6 +15,11 @@ pub struct BatchCutter {
 }
 
 impl BatchCutter {
+    /// Whether no entry was taken yet.
+    pub fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
     /// Takes the next entry, of which only the payload's length matters. True if the batch so far
     /// is complete and this entry opens a new one.
     pub fn starts_batch(&mut self, payload_bytes: usize) -> bool {

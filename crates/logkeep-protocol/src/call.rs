@@ -194,7 +194,7 @@ impl<'a> Chunked<'a> {
 }
 
 /// A fixed tuple of two numbers, the first below the second.
-fn part(bytes: &[u8]) -> Result<(u64, u64), Malformed> {
+pub(crate) fn part(bytes: &[u8]) -> Result<(u64, u64), Malformed> {
     let mut reader = schema_binary::wire::Reader::new(bytes);
     let index = crate::fields::natural(reader.number_varint()?)?;
     let total = crate::fields::natural(reader.number_varint()?)?;

@@ -25,3 +25,6 @@ pub(crate) const ENTRY_ID: u32 = 0xa6e5987e;
 pub(crate) const IV: u32 = 0x49388736;
 pub(crate) const ENCRYPTED_BATCH: u32 = 0x603e9fc5;
 pub(crate) const ENTRY_IDS: u32 = 0xc86e5c77;
+pub(crate) const PAYLOAD: u32 = 0x330f77a5;
+pub(crate) const PRIMARY_KEY: u32 = 0xc63e3210;
+pub(crate) const EVENT: u32 = 0xfe30d09f;

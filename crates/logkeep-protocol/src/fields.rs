@@ -10,6 +10,7 @@ use crate::Malformed as Error;
 pub(crate) enum Value<'a> {
     Sized(&'a [u8]),
     Varint(f64),
+    Bool(bool),
     Skipped,
 }
 
@@ -30,6 +31,7 @@ impl<'a> Fields<'a> {
             let value = match tag & 7 {
                 0 => Value::Sized(reader.sized()?),
                 1 => Value::Varint(reader.number_varint()?),
+                kind @ (3 | 4) => Value::Bool(kind == 4),
                 2 => reader.take(8).map(|_| Value::Skipped)?,
                 5 => {
                     reader.skip_varint()?;
@@ -60,8 +62,23 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The bytes of a field that may be absent.
+    pub(crate) fn optional(&self, id: u32) -> Option<&'a [u8]> {
+        match self.get(id) {
+            Some(Value::Sized(bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
+
     pub(crate) fn text(&self, id: u32, name: &'static str) -> Result<&'a str, Error> {
         std::str::from_utf8(self.bytes(id, name)?).map_err(|_| Code::Utf8.into())
+    }
+
+    pub(crate) fn flag(&self, id: u32, name: &'static str) -> Result<bool, Error> {
+        match self.get(id) {
+            Some(Value::Bool(flag)) => Ok(flag),
+            _ => Err(Error::missing(name)),
+        }
     }
 
     pub(crate) fn natural(&self, id: u32, name: &'static str) -> Result<u64, Error> {

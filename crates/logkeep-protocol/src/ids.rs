@@ -10,6 +10,25 @@ pub struct EntryId(pub [u8; 16]);
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RemoteId(pub [u8; 16]);
 
+impl EntryId {
+    /// When the entry was created, in milliseconds since 1970 (EL-003). Means something only for ids that
+    /// a device made.
+    pub fn millis(&self) -> u64 {
+        self.0.iter().take(6).fold(0, |millis, byte| millis << 8 | u64::from(*byte))
+    }
+}
+
+/// The usual form of a UUID (EL-004).
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, byte) in self.0.iter().enumerate() {
+            let dash = if matches!(index, 4 | 6 | 8 | 10) { "-" } else { "" };
+            write!(f, "{dash}{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Debug for EntryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         hex(&self.0, f)

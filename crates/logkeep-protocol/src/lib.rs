@@ -6,6 +6,8 @@
 
 mod answer;
 mod call;
+mod client;
+mod entry;
 mod envelope;
 mod field;
 mod fields;
@@ -21,6 +23,11 @@ mod upload;
 
 pub use answer::{ErrorCode, Exit, HelloResponse, ProtocolError, WriteAck, defect, text_defect};
 pub use call::{Authenticate, Call, CallError, Chunked, CompactionCall, ScopeRef};
+pub use client::{
+    Reason, Received, RemoteBatch, Reply, SealedEntries, Status, read_entries, read_items,
+    read_remote_batches, read_status, write_entries, write_entries_plaintext,
+};
+pub use entry::Entry;
 pub use envelope::{Envelope, Request, RequestId};
 pub use framing::{FrameReader, FramingError, MAX_ENVELOPE};
 pub use ids::{EntryId, RemoteId};

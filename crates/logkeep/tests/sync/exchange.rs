@@ -1,0 +1,133 @@
+//! Devices that exchange entries through a server.
+
+use std::time::Duration;
+
+use logkeep::sync::{Notice, SyncError};
+use logkeep::{Identity, RemoteId};
+
+use crate::device::{Device, eventually};
+use crate::server::TestServer;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_devices_end_with_the_same_entries() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = TestServer::start(dir.path(), 1).await;
+    let (one, two) = (Device::new(1), Device::new(1));
+    one.write(1500, 100);
+    two.write(700, 100);
+    let first = one.sync_once(&server.url()).await.unwrap();
+    assert_eq!((first.uploaded, first.received, first.pending), (1500, 0, 0));
+    let second = two.sync_once(&format!("tcp://{}", server.tcp)).await.unwrap();
+    assert_eq!((second.uploaded, second.received), (700, 1500));
+    let third = one.sync_once(&server.url()).await.unwrap();
+    assert_eq!((third.uploaded, third.received), (0, 700));
+    assert_eq!(one.entries(), two.entries());
+    assert_eq!(one.count(), 2200);
+    assert!(third.notices.is_empty(), "{:?}", third.notices);
+    assert_eq!(third.remote, Some(RemoteId([1; 16])));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_arrive_live_and_imports_are_relayed() {
+    let (dir, other_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let server = TestServer::start(dir.path(), 1).await;
+    let other = TestServer::start(other_dir.path(), 2).await;
+    let (one, two, relay) = (Device::new(1), Device::new(1), Device::new(1));
+    let running = [
+        one.start(&server.url()),
+        relay.start(&server.url()),
+        relay.start(&other.url()),
+        two.start(&other.url()),
+    ];
+    for running in &running {
+        running.until("a connection", |state| state.connected && state.caught_up).await;
+    }
+    one.write(3, 10);
+    two.write(2, 10);
+    eventually("the relay", || one.count() == 5 && two.count() == 5).await;
+    assert_eq!(one.entries(), two.entries());
+    for running in running {
+        running.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_entry_travels_in_parts() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = TestServer::start(dir.path(), 1).await;
+    let (one, two) = (Device::new(1), Device::new(1));
+    one.write(1, 3_000_000);
+    one.write(1, 10);
+    one.sync_once(&server.url()).await.unwrap();
+    two.sync_once(&server.url()).await.unwrap();
+    assert_eq!(one.entries(), two.entries());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_of_the_server_is_survived() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = TestServer::start(dir.path(), 1).await;
+    let (one, two) = (Device::new(1), Device::new(1));
+    let (up, down) = (one.start(&server.url()), two.start(&server.url()));
+    one.write(5, 10);
+    eventually("the first entries", || two.count() == 5).await;
+    server.restart(dir.path(), 1).await;
+    one.write(5, 10);
+    eventually("the other entries", || two.count() == 10).await;
+    let state = up.until("a new connection", |state| state.connected).await;
+    assert!(state.notices.is_empty(), "{:?}", state.notices);
+    up.stop().await;
+    down.stop().await;
+    assert_eq!(one.entries(), two.entries());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_uploads_what_is_pending() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = TestServer::start(dir.path(), 1).await;
+    let (one, two) = (Device::new(1), Device::new(1));
+    let running = one.start(&server.url());
+    running.until("a connection", |state| state.connected).await;
+    one.write(4000, 100);
+    running.stop().await;
+    assert_eq!(two.sync_once(&server.url()).await.unwrap().received, 4000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_server_at_the_same_address_is_noticed_and_filled() {
+    let (dir, other_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut server = TestServer::start(dir.path(), 1).await;
+    let one = Device::new(1);
+    one.write(10, 10);
+    one.sync_once(&server.url()).await.unwrap();
+    server.restart(other_dir.path(), 2).await;
+    let state = one.sync_once(&server.url()).await.unwrap();
+    let (before, now) = (RemoteId([1; 16]), RemoteId([2; 16]));
+    assert_eq!(state.notices, [Notice::ServerChanged { before, now }]);
+    assert_eq!(state.uploaded, 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_not_the_identitys_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = TestServer::start(dir.path(), 1).await;
+    let one = Device::new(1);
+    one.write(1, 10);
+    one.sync_once(&server.url()).await.unwrap();
+    let journal = logkeep::Journal::in_memory(logkeep::ids::IdSource::process()).unwrap();
+    let thief = Device::with(journal, Identity::new("identity-1", &[9; 32]));
+    thief.write(1, 10);
+    let error = thief.sync_once(&server.url()).await.unwrap_err();
+    assert!(matches!(error, SyncError::Refused { .. }), "{error}");
+    assert!(error.is_lasting());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_not_there_is_tried_again() {
+    let one = Device::new(1);
+    let running = one.start("ws://127.0.0.1:1");
+    let state = running.until("an error", |state| state.last_error.is_some()).await;
+    assert!(!state.connected);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    running.stop().await;
+}

@@ -1,0 +1,6 @@
+//! Sync against a real server and against servers that lie.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod device;
+mod exchange;
+mod server;
