@@ -1,0 +1,4 @@
+//! Sessions of coding agents: their documents, the import of real data, and an
+//! event-sourced store of their own.
+
+pub mod json;
