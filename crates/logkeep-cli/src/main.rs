@@ -1,3 +1,26 @@
 //! The `logkeep` command.
 
-fn main() {}
+mod documents;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Logkeep keeps a log of what happened on your devices and carries it between them.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Documents(documents::Documents),
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Documents(arguments) => documents::run(arguments),
+    }
+}
