@@ -13,7 +13,7 @@ use logkeep_sessions::json::{self, Json};
 /// Never reaches outside its `storage` folder. Values are JSON on standard input
 /// and output; keys are printed as JSON arrays, one a line.
 #[derive(Debug, Args)]
-pub struct Documents {
+pub(crate) struct Documents {
     #[command(subcommand)]
     command: Command,
 }
@@ -60,7 +60,7 @@ struct Root {
 }
 
 /// Runs a command and prints its failure.
-pub fn run(arguments: Documents) -> ExitCode {
+pub(crate) fn run(arguments: Documents) -> ExitCode {
     match execute(arguments.command) {
         Ok(code) => code,
         Err(error) => {
