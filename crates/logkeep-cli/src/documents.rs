@@ -1,5 +1,7 @@
 //! `logkeep documents`: the JSON documents of a coding agent's data directory.
 
+mod migrate;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,6 +41,8 @@ enum Command {
     },
     /// Remove a document
     Remove(OneDocument),
+    /// Bring documents of an older layout up to date
+    Migrate(migrate::Migrate),
     /// Move a damaged document out of the way, below `storage/.logkeep/quarantine`
     Quarantine(OneDocument),
 }
@@ -102,6 +106,7 @@ fn execute(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
                 None => print(&format!("{key} is intact"))?,
             }
         }
+        Command::Migrate(arguments) => return migrate::run(arguments),
         Command::List { root, locale_order, prefix } => return list(&root, locale_order, prefix),
     }
     Ok(ExitCode::SUCCESS)
@@ -133,12 +138,16 @@ impl OneDocument {
 
     fn open_for_writing(self) -> Result<(DocumentStore, Key), DocumentError> {
         let (store, key) = self.open()?;
-        if let Some(kind) = network_file_system(store.root()) {
-            eprintln!(
-                "warning: the documents lie on a network file system ({kind}); only one machine may write them"
-            );
-        }
+        warn_of_network(&store);
         Ok((store, key))
+    }
+}
+
+fn warn_of_network(store: &DocumentStore) {
+    if let Some(kind) = network_file_system(store.root()) {
+        eprintln!(
+            "warning: the documents lie on a network file system ({kind}); write them from one machine only"
+        );
     }
 }
 

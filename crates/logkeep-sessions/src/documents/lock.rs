@@ -35,16 +35,7 @@ impl NameLock {
     }
 
     fn attempt(path: &Path) -> io::Result<Option<Self>> {
-        let file = match OpenOptions::new().write(true).create(true).truncate(false).open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if let Some(folder) = path.parent() {
-                    fs::create_dir_all(folder)?;
-                }
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
+        let file = open(path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -56,11 +47,27 @@ impl NameLock {
     }
 }
 
+/// Opens the lock file, making its folder again if the last holder just took it away.
+fn open(path: &Path) -> io::Result<File> {
+    let mut attempts = 0;
+    loop {
+        match OpenOptions::new().write(true).create(true).truncate(false).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && attempts < 16 => {
+                attempts += 1;
+                path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            }
+            other => return other,
+        }
+    }
+}
+
 impl Drop for NameLock {
     fn drop(&mut self) {
         // Only where `is_at` can tell files apart may the name be given up.
         if cfg!(unix) {
             let _ = fs::remove_file(&self.path);
+            // Succeeds for the last one out, so that a store at rest holds nothing of ours.
+            self.path.parent().map(fs::remove_dir);
         }
     }
 }
@@ -94,7 +101,7 @@ mod tests {
         drop(first);
         let second = NameLock::acquire(&path, Duration::from_secs(5)).unwrap().unwrap();
         drop(second);
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 0);
+        assert!(!path.parent().unwrap().exists());
     }
 
     #[test]

@@ -9,13 +9,14 @@
 //!
 //! Opening a store changes nothing. Locks and files in the making live in the
 //! folder `.logkeep` inside the root, which lists pass over. Migrations run when
-//! asked: see [`migrate`](crate::documents::migrate).
+//! asked: see [`migrate`].
 
 mod error;
 mod filesystem;
 mod key;
 mod listing;
 mod lock;
+pub mod migrate;
 mod place;
 mod quarantine;
 mod replace;

@@ -12,6 +12,8 @@ use super::{DocumentError, Key, Prefix};
 #[derive(Debug, Clone)]
 pub(super) struct Root {
     pub(super) path: PathBuf,
+    /// The data directory around it.
+    pub(super) data: PathBuf,
     /// The file system takes names that differ in case for one (DS-005).
     merges_names: bool,
 }
@@ -19,16 +21,18 @@ pub(super) struct Root {
 impl Root {
     /// Resolves `storage` in a data directory, which must exist; `storage` itself need not.
     pub(super) fn new(data: &Path) -> Result<Self, DocumentError> {
-        let resolved = fs::canonicalize(data)
-            .map_err(|_| DocumentError::NoDirectory { path: data.to_owned() })?
-            .join("storage");
+        let data = match fs::canonicalize(data) {
+            Ok(resolved) if resolved.is_dir() => resolved,
+            _ => return Err(DocumentError::NoDirectory { path: data.to_owned() }),
+        };
+        let resolved = data.join("storage");
         let path = match fs::canonicalize(&resolved) {
             Ok(path) => path,
             Err(error) if error.kind() == io::ErrorKind::NotFound => resolved,
             Err(error) => return Err(DocumentError::io("opening the document store")(error)),
         };
         let merges_names = merges_names(&path);
-        Ok(Self { path, merges_names })
+        Ok(Self { path, data, merges_names })
     }
 
     /// The file of a document, with links resolved. It need not exist.
