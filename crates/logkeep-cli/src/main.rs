@@ -1,6 +1,7 @@
 //! The `logkeep` command.
 
 mod documents;
+mod sessions;
 
 use std::process::ExitCode;
 
@@ -17,10 +18,12 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Documents(documents::Documents),
+    Sessions(sessions::Sessions),
 }
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Documents(arguments) => documents::run(arguments),
+        Command::Sessions(arguments) => sessions::run(arguments),
     }
 }

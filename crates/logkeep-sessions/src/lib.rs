@@ -2,4 +2,9 @@
 //! event-sourced store of their own.
 
 pub mod documents;
+pub mod export;
+mod ids;
+pub mod import;
 pub mod json;
+pub mod store;
+mod time;

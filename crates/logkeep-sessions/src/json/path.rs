@@ -89,6 +89,25 @@ impl Json {
         }
     }
 
+    /// The merge patch that leads from this object to another; `None` if they differ in order at most.
+    pub fn patch_to(&self, target: &Self) -> Option<Self> {
+        if self == target {
+            return None;
+        }
+        let (Self::Object(before), Self::Object(after)) = (self, target) else { return Some(target.clone()) };
+        let mut patch = Vec::new();
+        for (name, _) in before.iter().filter(|(name, _)| !after.iter().any(|(other, _)| other == name)) {
+            patch.push((name.clone(), Self::Null));
+        }
+        for (name, value) in after {
+            match before.iter().find(|(other, _)| other == name) {
+                Some((_, old)) => patch.extend(old.patch_to(value).map(|change| (name.clone(), change))),
+                None => patch.push((name.clone(), value.clone())),
+            }
+        }
+        (!patch.is_empty()).then_some(Self::Object(patch))
+    }
+
     fn merge_field(&mut self, name: Text, change: Self) {
         let Self::Object(fields) = self else { return };
         let position = fields.iter().position(|(field, _)| *field == name);
