@@ -1,5 +1,6 @@
 //! `logkeep sessions`: sessions of coding agents, taken over and kept.
 
+mod export;
 mod import;
 mod list;
 mod show;
@@ -30,6 +31,7 @@ enum Command {
     Import(import::Import),
     List(list::List),
     Show(show::Show),
+    Export(export::Export),
 }
 
 /// What a command works with.
@@ -60,6 +62,7 @@ fn execute(arguments: Sessions) -> Outcome {
         Command::Import(command) => import::run(&command, &context),
         Command::List(command) => list::run(&command, &context),
         Command::Show(command) => show::run(&command, &context),
+        Command::Export(command) => export::run(&command, &context),
     }
 }
 

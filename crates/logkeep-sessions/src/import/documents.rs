@@ -113,7 +113,7 @@ fn choose<'a>(importing: &mut Importing<'_>, candidates: &'a [Candidate]) -> Opt
             Some(before) => best.insert(before).replaced(found),
         };
         if let Some(path) = set_aside {
-            importing.find(path, "another document of this session was updated later; set aside");
+            importing.find(path, "another document of this session counts; set aside");
         }
     }
     best
