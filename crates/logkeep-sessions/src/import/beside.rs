@@ -12,24 +12,18 @@ pub(super) fn todos(
     report: &mut Report,
     session: &str,
     place: &str,
-    list: &Json,
+    entries: Vec<(i64, Json)>,
 ) -> Result<(), StoreError> {
-    let Some(entries) = list.array(&[]) else {
-        report.find(place, "is no list");
-        return Ok(());
-    };
     connection.prepare_cached("DELETE FROM todo WHERE session_id = ?1")?.execute([session])?;
-    for (position, entry) in entries.iter().enumerate() {
-        let complete = ["content", "status", "priority"]
-            .iter()
-            .all(|name| entry.text(&[name]).is_some_and(|text| !text.is_empty()));
-        if !complete {
+    for (position, entry) in entries {
+        let told = |name: &&str| entry.text(&[*name]).is_some_and(|text| !text.is_empty());
+        if !["content", "status", "priority"].iter().all(told) {
             report.find(place, format!("entry {position} lacks content, status or priority; left out"));
             continue;
         }
         connection
             .prepare_cached("INSERT INTO todo (session_id, position, data) VALUES (?1, ?2, ?3)")?
-            .execute(params![session, position as i64, entry.to_string()])?;
+            .execute(params![session, position, entry.to_string()])?;
         report.counts.todos += 1;
     }
     Ok(())

@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::contents::{Contents, TreeContents};
+use super::contents::TreeContents;
 use super::document::{self, Document};
 use super::folder::{Entry, Scanner, shown};
 use super::plan::{Beside, Candidate, Plan};
 use super::session::{self, SessionSource};
 use super::{ImportError, Importing, beside};
 use crate::ids::{self, Kind};
+use crate::json::Json;
 use crate::store::StoreError;
 
 /// A candidate whose document could be read.
@@ -157,7 +158,12 @@ fn beside_of(importing: &mut Importing<'_>, plan: &Plan, id: &str) -> Result<(),
         let place = shown(importing.source, &entry.path);
         let (connection, report) = (importing.connection, &mut importing.report);
         match kind {
-            Beside::Todo => beside::todos(connection, report, id, &place, &document)?,
+            Beside::Todo => match document {
+                Json::Array(entries) => {
+                    beside::todos(connection, report, id, &place, (0..).zip(entries).collect())?;
+                }
+                _ => report.find(place, "is no list"),
+            },
             Beside::Share => beside::share(connection, report, id, &place, &document)?,
             Beside::Diff => beside::diff(connection, report, id, &document)?,
         }
@@ -185,7 +191,7 @@ fn permissions(importing: &mut Importing<'_>, plan: &Plan) -> Result<(), StoreEr
     Ok(())
 }
 
-/// Names the documents of a session that is taken from a database, where they hold something it does not.
+/// Names the documents of a session that is taken from a database.
 fn overridden(
     importing: &mut Importing<'_>,
     plan: &Plan,
@@ -193,33 +199,12 @@ fn overridden(
     candidates: &[Candidate],
     seen: &mut HashSet<String>,
 ) -> Result<(), StoreError> {
-    let database = importing.database_sessions.get(id).cloned().unwrap_or_default();
-    for candidate in candidates {
-        importing.find(&candidate.entry.path, format!("session {id} is taken from {database}; set aside"));
-    }
-    let mut contents = TreeContents::new(
-        importing.source,
-        plan.trees.iter().collect(),
-        id,
-        importing.source.into(),
-        importing.limit,
-    );
-    for message in contents.messages(&mut importing.report) {
-        let place = contents.place(Some(&message), None);
-        let known = importing.is_imported(&message)?;
-        if !known {
-            importing.report.find(place, format!("session {id} is taken from {database}, which lacks this"));
-        }
-        for part in contents.parts(&message, &mut importing.report) {
-            if !importing.is_imported(&part)? {
-                let place = contents.place(Some(&message), Some(&part));
-                importing
-                    .report
-                    .find(place, format!("session {id} is taken from {database}, which lacks this"));
-            }
-        }
-        seen.insert(message);
-    }
+    let first = candidates.first().map(|candidate| candidate.entry.path.clone());
+    let path = first.unwrap_or_else(|| importing.source.join("storage/message").join(id));
+    let trees = plan.trees.iter().collect();
+    let mut contents = TreeContents::new(importing.source, trees, id, path, importing.limit);
+    importing.overridden(&mut contents, id)?;
+    seen.extend(contents.into_message_ids());
     Ok(())
 }
 

@@ -13,6 +13,7 @@
 
 mod beside;
 mod contents;
+mod database;
 mod document;
 mod documents;
 mod folder;
@@ -30,6 +31,7 @@ use rusqlite::Connection;
 pub use report::{Counts, Finding, Progress, Report};
 
 use crate::store::{SessionStore, StoreError};
+use contents::Contents;
 use plan::Plan;
 
 /// What an import does.
@@ -112,7 +114,31 @@ impl Importing<'_> {
     fn run(&mut self, options: &ImportOptions) -> Result<(), ImportError> {
         let plan = Plan::new(self.source, &mut self.report, self.limit, options.diffs);
         self.position.total = plan.sessions.len();
+        let imported = database::import(self, &options.scratch);
+        if options.scratch.exists() {
+            let _ = std::fs::remove_dir_all(&options.scratch);
+        }
+        imported?;
         documents::import(self, &plan)
+    }
+
+    /// Names a session that is taken from elsewhere, and what it holds that is missing there.
+    fn overridden(&mut self, contents: &mut dyn Contents, session: &str) -> Result<(), StoreError> {
+        let counts = self.database_sessions.get(session).cloned().unwrap_or_default();
+        self.report
+            .find(contents.place(None, None), format!("session {session} is taken from {counts}; set aside"));
+        let lacks = format!("session {session} is taken from {counts}, which lacks this; set aside");
+        for message in contents.messages(&mut self.report) {
+            if !self.is_imported(&message)? {
+                self.report.find(contents.place(Some(&message), None), &*lacks);
+            }
+            for part in contents.parts(&message, &mut self.report) {
+                if !self.is_imported(&part)? {
+                    self.report.find(contents.place(Some(&message), Some(&part)), &*lacks);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn find(&mut self, path: &Path, reason: impl Into<String>) {

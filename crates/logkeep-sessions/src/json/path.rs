@@ -74,6 +74,20 @@ impl Json {
         Some(fields.remove(index).1)
     }
 
+    /// The same value with the fields of every object sorted by name, for comparing.
+    pub fn sorted(&self) -> Self {
+        match self {
+            Self::Array(items) => Self::Array(items.iter().map(Self::sorted).collect()),
+            Self::Object(fields) => {
+                let mut fields: Vec<_> =
+                    fields.iter().map(|(name, value)| (name.clone(), value.sorted())).collect();
+                fields.sort_by(|(a, _), (b, _)| a.cmp(b));
+                Self::Object(fields)
+            }
+            other => other.clone(),
+        }
+    }
+
     /// Applies a JSON merge patch (RFC 7396): absent keeps, `null` removes,
     /// objects merge, anything else replaces. Fields keep their order.
     pub fn merge_patch(&mut self, patch: Self) {
