@@ -122,7 +122,7 @@ fn choose<'a>(importing: &mut Importing<'_>, candidates: &'a [Candidate]) -> Opt
 
 impl<'a> Readable<'a> {
     /// The path of the other document, unless it says the same.
-    fn replaced(&self, other: Readable<'a>) -> Option<&'a Path> {
+    fn replaced(&self, other: Self) -> Option<&'a Path> {
         let same = self.document.value == other.document.value
             && self.candidate.entry.project == other.candidate.entry.project;
         (!same).then_some(&*other.candidate.entry.path)

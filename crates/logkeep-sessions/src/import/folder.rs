@@ -64,6 +64,15 @@ impl Scanner<'_> {
         found
     }
 
+    /// Names the folders of a tree that hold no known kind of document.
+    pub(super) fn unknown_folders(&mut self, root: &Path, known: &[&str]) {
+        for folder in self.folders(root, |_| true) {
+            if !known.contains(&&*folder.id) {
+                self.find(&folder.path, "holds no kind of document this program knows; not taken over");
+            }
+        }
+    }
+
     /// Names without a leading dot, sorted. A missing folder has none; one that cannot be read is reported.
     fn names(&mut self, folder: &Path) -> Vec<(String, PathBuf)> {
         let mut names = Vec::new();
@@ -73,6 +82,7 @@ impl Scanner<'_> {
                 return names;
             }
             Err(error) => {
+                self.report.refused = true;
                 self.find(folder, format!("cannot be read: {error}"));
                 return names;
             }

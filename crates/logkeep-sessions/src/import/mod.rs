@@ -77,9 +77,9 @@ pub fn import(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report, ImportError> {
     let failed = |error| ImportError::Source { path: source.to_owned(), source: error };
-    std::fs::read_dir(source).map_err(failed)?;
+    let chosen = Chosen::of(source).map_err(failed)?;
     let mut importing = Importing {
-        source,
+        source: &chosen.directory,
         connection: &store.connection,
         report: Report::default(),
         limit: options.limit,
@@ -90,10 +90,33 @@ pub fn import(
         position: Progress { current: 0, total: 0 },
     };
     importing.begin_dry_run()?;
-    let imported = importing.run(options);
+    let imported = importing.run(options, &chosen);
     importing.end_dry_run()?;
     imported?;
     Ok(importing.report)
+}
+
+/// What of a source is read.
+struct Chosen {
+    /// The data directory.
+    directory: PathBuf,
+    /// Only this database in it.
+    database: Option<PathBuf>,
+}
+
+impl Chosen {
+    /// A data directory; its folder `storage` stands for it, and a file for the database it is.
+    fn of(source: &Path) -> std::io::Result<Self> {
+        let source = &std::path::absolute(source)?;
+        let around = source.parent().unwrap_or(source).to_owned();
+        if std::fs::metadata(source)?.is_file() {
+            return Ok(Self { directory: around, database: Some(source.clone()) });
+        }
+        std::fs::read_dir(source)?;
+        let is_storage = source.file_name().is_some_and(|name| name == "storage")
+            && ["session", "message"].iter().any(|folder| source.join(folder).is_dir());
+        Ok(Self { directory: if is_storage { around } else { source.clone() }, database: None })
+    }
 }
 
 /// An import at work.
@@ -111,10 +134,13 @@ struct Importing<'a> {
 }
 
 impl Importing<'_> {
-    fn run(&mut self, options: &ImportOptions) -> Result<(), ImportError> {
-        let plan = Plan::new(self.source, &mut self.report, self.limit, options.diffs);
+    fn run(&mut self, options: &ImportOptions, chosen: &Chosen) -> Result<(), ImportError> {
+        let plan = match chosen.database {
+            Some(_) => Plan::default(),
+            None => Plan::new(self.source, &mut self.report, self.limit, options.diffs),
+        };
         self.position.total = plan.sessions.len();
-        let imported = database::import(self, &options.scratch);
+        let imported = database::import(self, chosen.database.as_deref(), &options.scratch);
         if options.scratch.exists() {
             let _ = std::fs::remove_dir_all(&options.scratch);
         }

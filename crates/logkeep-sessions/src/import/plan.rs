@@ -10,6 +10,10 @@ use super::tree::{SessionEntry, Tree};
 use crate::ids::{self, Kind};
 use crate::json::Json;
 
+/// The folders of `storage`.
+const KNOWN: [&str; 9] =
+    ["message", "part", "permission", "project", "session", "session_diff", "session_share", "share", "todo"];
+
 /// Documents that belong to a session by their name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beside {
@@ -45,6 +49,7 @@ impl Plan {
         let mut scan = Scanner { source, report };
         let storage = source.join("storage");
         plan.read_projects(&storage, &mut scan, limit);
+        scan.unknown_folders(&storage, &KNOWN);
         plan.permissions = scan.documents(&storage.join("permission"), ids::is_project_id);
         plan.trees.push(Tree::Storage { root: storage });
         for folder in scan.folders(&source.join("project"), |_| true) {

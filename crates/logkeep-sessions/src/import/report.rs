@@ -68,14 +68,14 @@ pub struct Report {
     pub counts: Counts,
     /// What was set aside, shortened, rebuilt or contradictory.
     pub findings: Vec<Finding>,
-    /// Whether a database was refused as a whole.
-    pub refused_database: bool,
+    /// Whether a database was refused, or a folder could not be looked into.
+    pub refused: bool,
 }
 
 impl Report {
-    /// Nothing could be taken from the source: a database was refused, and there was nothing else.
+    /// Nothing could be taken from the source, and not because there is nothing.
     pub fn is_failure(&self) -> bool {
-        self.refused_database && self.counts.sessions == 0
+        self.refused && self.counts.sessions == 0
     }
 
     pub(super) fn find(&mut self, place: impl Into<String>, reason: impl Into<String>) {

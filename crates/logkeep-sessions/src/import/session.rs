@@ -60,15 +60,14 @@ impl Importer<'_> {
             self.report.find(self.contents.place(None, None), "was deleted here and does not come back");
             return Ok(false);
         }
-        let created = began(self.session, source.document.as_ref());
-        let messages = self.messages(created.unwrap_or(0));
+        let began = Began::of(self.session, source.document.as_ref());
+        let messages = self.messages(began.near());
         if source.document.is_none() && self.directory.is_none() {
             self.leave_out(&messages);
             return Ok(false);
         }
-        let first = messages.first().map(|message| message.time);
-        let info =
-            self.info(source, created.or(first).unwrap_or(0), messages.last().map_or(0, |item| item.time));
+        let created = began.with_messages(self.session, &messages);
+        let info = self.info(source, created, messages.last().map_or(0, |item| item.time));
         self.write_info(&mut writer, info)?;
         for message in messages {
             self.write_message(&mut writer, message)?;
@@ -164,7 +163,7 @@ impl Importer<'_> {
     }
 
     /// Creates the session, or changes what the source changed since the last import.
-    fn write_info(&mut self, writer: &mut SessionWriter<'_>, info: Json) -> Result<(), StoreError> {
+    fn write_info(&self, writer: &mut SessionWriter<'_>, info: Json) -> Result<(), StoreError> {
         let created = info.integer(&["time", "created"]).unwrap_or(0);
         let text = info.to_string();
         match (writer.current()?, self.last_imported()?) {
@@ -323,10 +322,29 @@ impl Item {
     }
 }
 
-/// When a session began, as far as its own document and id tell.
-fn began(session: &str, document: Option<&Document>) -> Option<i64> {
-    let document = document?;
-    let told = document.value.integer(&["time", "created"]).or(document.row_time);
-    let written = document.file_time;
-    told.or_else(|| ids::time_before(session, written?)).or(written)
+/// When a session began, as far as its own document tells.
+struct Began {
+    told: Option<i64>,
+    guessed: Option<i64>,
+}
+
+impl Began {
+    fn of(session: &str, document: Option<&Document>) -> Self {
+        let told = document.and_then(|document| document.value.integer(&["time", "created"]));
+        let written = document.and_then(|document| document.file_time);
+        let guessed = written.map(|written| ids::time_before(session, written).unwrap_or(written));
+        Self { told, guessed }
+    }
+
+    /// A time near its messages.
+    fn near(&self) -> i64 {
+        self.told.or(self.guessed).unwrap_or(0)
+    }
+
+    /// Messages tell better than the file when a session without a time began.
+    fn with_messages(&self, session: &str, messages: &[Item]) -> i64 {
+        let first = messages.first().map(|message| message.time);
+        let told = self.told.or_else(|| first.map(|first| ids::time_near(session, first).unwrap_or(first)));
+        told.or(self.guessed).unwrap_or(0)
+    }
 }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::json::{Json, parse};
 
-/// Logs with more bytes than this are not replayed: they grow to many gigabytes, and rows count anyway.
+/// Above this many bytes log and rows are not compared: logs grow to many gigabytes, and rows count anyway.
 const MOST_BYTES: i64 = 64 << 20;
 
 /// Fields of a session that both sides must agree on. The time of the last change is none: a clock sets it.
@@ -27,11 +27,14 @@ struct Replayed {
 
 /// What a faultless log says otherwise than the rows of its session.
 pub(super) fn with_rows(connection: &Connection, session: &str) -> rusqlite::Result<Vec<String>> {
-    let mut size = connection
-        .prepare_cached("SELECT coalesce(sum(octet_length(data)), 0) FROM event WHERE aggregate_id = ?1")?;
+    let mut size = connection.prepare_cached(
+        "SELECT (SELECT coalesce(sum(octet_length(data)), 0) FROM event WHERE aggregate_id = ?1)
+         + (SELECT coalesce(sum(octet_length(data)), 0) FROM message WHERE session_id = ?1)
+         + (SELECT coalesce(sum(octet_length(data)), 0) FROM part WHERE session_id = ?1)",
+    )?;
     let bytes: i64 = size.query_row([session], |row| row.get(0))?;
     if bytes > MOST_BYTES {
-        return Ok(vec![format!("its log of {bytes} bytes was not compared with its rows")]);
+        return Ok(vec![format!("its log and rows of {bytes} bytes were not compared")]);
     }
     let replayed = match replay(connection, session)? {
         Ok(replayed) => replayed,

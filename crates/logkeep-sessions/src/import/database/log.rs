@@ -143,7 +143,7 @@ impl Log {
             faults
                 .push(format!("it has diverged: sequence numbers {} occur twice", list(self.doubled.iter())));
         }
-        if self.first > 0 {
+        if self.first != 0 {
             faults.push(format!("it begins at sequence number {}", self.first));
         } else if self.first_type != "session.created.1" {
             faults.push(format!("it begins with {}", self.first_type));

@@ -38,8 +38,13 @@ struct SessionRow {
 }
 
 /// Imports all databases of the source. Of a session in several, the row updated last counts.
-pub(super) fn import(importing: &mut Importing<'_>, scratch: &Path) -> Result<(), ImportError> {
-    let files = find(importing);
+/// `only` restricts the import to one file.
+pub(super) fn import(
+    importing: &mut Importing<'_>,
+    only: Option<&Path>,
+    scratch: &Path,
+) -> Result<(), ImportError> {
+    let files = only.map_or_else(|| find(importing), |file| vec![file.to_owned()]);
     let before: Vec<_> = files.iter().map(|file| open::state(file)).collect();
     let databases = open_all(importing, &files, scratch);
     for (index, database) in databases.iter().enumerate() {
@@ -87,7 +92,7 @@ fn open_all(importing: &mut Importing<'_>, files: &[PathBuf], scratch: &Path) ->
         match Database::open(file, &scratch.join(number.to_string())) {
             Ok(database) => databases.push(database),
             Err(reason) => {
-                importing.report.refused_database = true;
+                importing.report.refused = true;
                 importing.find(file, format!("{reason}; not read"));
             }
         }

@@ -13,8 +13,11 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Files that SQLite keeps beside a database while it is in use.
 const COMPANIONS: [&str; 2] = ["-wal", "-journal"];
 
-/// Whether a file begins as SQLite databases do.
+/// Whether a file begins as SQLite databases do. One that is still empty counts if its log holds everything.
 pub(super) fn is_database(file: &Path) -> io::Result<bool> {
+    if size(file) == 0 && size(&beside(file, "-wal")) > 0 {
+        return Ok(true);
+    }
     let mut header = [0; 16];
     let mut file = File::open(file)?;
     match file.read_exact(&mut header) {

@@ -85,7 +85,7 @@ fn session_document(row: &Row<'_>) -> rusqlite::Result<Json> {
         row,
         [("additions", "summary_additions"), ("deletions", "summary_deletions"), ("files", "summary_files")],
     )?;
-    set(&mut session, "summary", summary.map(|figures| with_zeros(figures)));
+    set(&mut session, "summary", summary.map(with_zeros));
     set(&mut session, "share", group(row, [("url", "share_url")])?);
     set(&mut session, "revert", parsed(row, "revert")?);
     set(&mut session, "permission", parsed(row, "permission")?);

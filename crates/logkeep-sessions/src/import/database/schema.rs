@@ -39,9 +39,7 @@ impl Schema {
         }
         let unknown = schema.unknown_migration(connection).map_err(|error| format!("is damaged: {error}"))?;
         if let Some(name) = unknown {
-            return Err(format!(
-                "is newer than this program understands: its migration {name} is unknown; nothing was read from it"
-            ));
+            return Err(format!("is newer than this program understands: its migration {name} is unknown"));
         }
         let needed = [("session", "id"), ("message", "id"), ("message", "session_id"), ("message", "data")];
         let of_part = [("part", "id"), ("part", "message_id"), ("part", "data")];
