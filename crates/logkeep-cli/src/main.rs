@@ -1,7 +1,9 @@
 //! The `logkeep` command.
 
+mod documents;
 mod failure;
 mod serve;
+mod sessions;
 
 use std::process::ExitCode;
 
@@ -19,6 +21,8 @@ struct Cli {
 enum Command {
     /// Run the sync server: it stores ciphertext and streams changes
     Serve(serve::Options),
+    Documents(documents::Documents),
+    Sessions(sessions::Sessions),
 }
 
 fn main() -> ExitCode {
@@ -26,11 +30,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
     };
-    let result = match cli.command {
-        Command::Serve(options) => serve::run(&options),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+    match cli.command {
+        Command::Serve(options) => {
+            serve::run(&options).map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
+        }
+        Command::Documents(arguments) => documents::run(arguments),
+        Command::Sessions(arguments) => sessions::run(arguments),
     }
 }

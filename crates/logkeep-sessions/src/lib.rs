@@ -1,0 +1,10 @@
+//! Sessions of coding agents: their documents, the import of real data, and an
+//! event-sourced store of their own.
+
+pub mod documents;
+pub mod export;
+mod ids;
+pub mod import;
+pub mod json;
+pub mod store;
+mod time;
