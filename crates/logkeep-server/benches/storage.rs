@@ -145,49 +145,52 @@ fn random() {
     }
 }
 
-/// The same appends to a store with 10 thousand and with 10 million entries.
+/// The same appends to a store with 10 thousand and to one with 10 million entries, in turns.
 fn growth() {
-    let dir = tempfile::tempdir().unwrap();
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let mut ids = Ids::in_time_order();
-    let mut medians = Vec::new();
-    for (name, fill) in [("10 k", 10_000), ("10 M", 10_000_000 - 220_000)] {
-        let storage = open(dir.path());
-        let mut writer = storage.writer().unwrap();
-        append(&mut *writer, &mut ids, fill / 1_000, 1_000);
-        drop((writer, storage));
-        let start = Instant::now();
-        let storage = open(dir.path());
-        let mut writer = storage.writer().unwrap();
-        println!("open at {name} entries: {:?}", start.elapsed());
-        let start = Instant::now();
-        writer.write(vec![ids.write(&store(0), 1)], 1_000).remove(0).unwrap();
-        println!("first write at {name} entries: {:?}", start.elapsed());
-        let single = report(
-            &format!("single at {name} entries"),
-            &mut append(&mut *writer, &mut ids, 4_000, 1),
-            4_000,
-        );
-        let hundreds = report(
-            &format!("100 at {name} entries"),
-            &mut append(&mut *writer, &mut ids, 2_000, 100),
-            200_000,
-        );
-        medians.push((single, hundreds));
-        first_page(&mut *storage.reader().unwrap());
+    for (dir, entries) in dirs.iter().zip([10_000, 10_000_000]) {
+        let mut writer = open(dir.path()).writer().unwrap();
+        for _ in 0..entries / 10_000 {
+            let batches = (0..100).map(|_| ids.batch(100)).collect();
+            writer.write(vec![Write { scope: store(0), batches }], 1_000).remove(0).unwrap();
+        }
     }
-    let ratio = |a: Duration, b: Duration| b.as_secs_f64() / a.as_secs_f64();
-    println!(
-        "10 M against 10 k: single {:.2}, 100 {:.2}",
-        ratio(medians[0].0, medians[1].0),
-        ratio(medians[0].1, medians[1].1)
-    );
-    let db = Connection::open(dir.path().join("logkeep.db")).unwrap();
-    let pages: f64 = db
-        .query_row("SELECT sum(pgsize) FROM dbstat WHERE name = 'id_chunk' AND aggregate", [], |row| {
-            row.get(0)
-        })
-        .unwrap_or(f64::NAN);
-    println!("id index: {:.2} bytes an id", pages / 10_000_000.0);
+    let open_again = |dir: &tempfile::TempDir| {
+        let start = Instant::now();
+        let storage = open(dir.path());
+        let mut writer = storage.writer().unwrap();
+        let opened = start.elapsed();
+        writer.write(vec![Ids::in_time_order().write(&store(0), 1)], 1_000).remove(0).unwrap();
+        println!("open {opened:?}, with the first write {:?}", start.elapsed());
+        first_page(&mut *storage.reader().unwrap());
+        writer
+    };
+    let mut writers = dirs.each_ref().map(open_again);
+    for (entries, blocks) in [(1, 200), (100, 100)] {
+        let mut times = [Vec::new(), Vec::new()];
+        for _ in 0..blocks {
+            for (writer, times) in writers.iter_mut().zip(&mut times) {
+                times.extend(append(&mut **writer, &mut ids, 20, entries));
+            }
+        }
+        for (name, times) in ["10 k", "10 M"].iter().zip(&mut times) {
+            report(&format!("batches of {entries} at {name} entries"), times, 20 * blocks * entries);
+        }
+        let median = |times: &[Duration]| times[times.len() / 2].as_secs_f64();
+        println!("  10 M against 10 k, medians: {:.2}", median(&times[1]) / median(&times[0]));
+    }
+    drop(writers);
+    print_index_size(dirs[1].path());
+}
+
+fn print_index_size(dir: &Path) {
+    let db = Connection::open(dir.join("logkeep.db")).unwrap();
+    let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, f64>(0)).unwrap();
+    let ids = number("SELECT indexed_through FROM store");
+    let bytes = number("SELECT sum(length(entries)) FROM id_chunk");
+    let pages = number("SELECT sum(pgsize) FROM dbstat WHERE name = 'id_chunk'");
+    println!("id index: {:.2} bytes an id, {:.2} with the pages around them", bytes / ids, pages / ids);
 }
 
 fn first_page(reader: &mut dyn Reader) {
