@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use logkeep_protocol::RemoteId;
 use logkeep_server::storage::sqlite::{OpenError, Options, SqliteStorage};
-use logkeep_server::storage::{Storage, StorageError, Write};
+use logkeep_server::storage::{Storage, StorageError, Upload, Write};
 
 use crate::material::*;
 
@@ -88,6 +88,25 @@ fn what_cannot_be_opened_says_why() {
     fs::create_dir(at("empty")).unwrap();
     fs::write(database(&at("empty")), b"").unwrap();
     open_at(&at("empty")).unwrap();
+}
+
+#[test]
+fn space_that_is_free_is_given_back() {
+    let dir = tempfile::tempdir().unwrap();
+    {
+        let storage = open_at(dir.path()).unwrap();
+        let mut writer = storage.writer().unwrap();
+        let batches = (0..60).map(|n| Ok(batch(&[n], &[1; 1_000_000])));
+        let upload = Upload { scope: scope("P", "s"), batches: Box::new(batches), answered_ids: 1 };
+        writer.upload(upload).unwrap();
+        for _ in 0..12 {
+            assert!(writer.upload_step(1).unwrap().is_none());
+        }
+        writer.upload_abandon();
+        while writer.tidy().unwrap() {}
+    }
+    let size = fs::metadata(database(dir.path())).unwrap().len();
+    assert!(size < 4 << 20, "{size} bytes are left");
 }
 
 /// Readers that read all the time must not let the log grow.

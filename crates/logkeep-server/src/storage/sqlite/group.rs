@@ -84,7 +84,7 @@ pub(super) struct Cache(Recent<Scope, Store>);
 
 impl Cache {
     /// How many ids are kept in memory at most, over all stores.
-    const MAX_IDS: usize = 160_000;
+    const MAX_IDS: usize = 100_000;
     /// As how many ids a store counts beside those it holds.
     const STORE_WEIGHT: usize = 16;
 

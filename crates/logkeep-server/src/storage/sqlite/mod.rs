@@ -9,6 +9,7 @@ mod reader;
 mod recent;
 mod rows;
 mod schema;
+mod space;
 mod splice;
 mod stores;
 mod upload;

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use super::Handle;
 use super::rows::read_parts;
 use super::splice::Splice;
+use super::stores::check_next;
 use crate::storage::{FIRST_SEQUENCE, Page, Reader, StorageError};
 
 /// A connection that reads, one short transaction a call.
@@ -59,6 +60,9 @@ impl Reader for SqliteReader {
 fn store_and_next(db: &Connection, scope: &Scope) -> Result<Option<(i64, u64)>, StorageError> {
     let mut select =
         db.prepare_cached("SELECT number, next_sequence FROM store WHERE public_key = ?1 AND name = ?2")?;
-    let found = select.query_row((&scope.public_key, &scope.store), |row| Ok((row.get(0)?, row.get(1)?)));
-    Ok(found.optional()?)
+    let found = select
+        .query_row((&scope.public_key, &scope.store), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    found.map_or(Ok(()), |(store, next)| check_next(store, next))?;
+    Ok(found)
 }

@@ -32,6 +32,7 @@ impl Store {
             })
             .optional()?;
         let Some((number, next, written_at, indexed_through)) = found else { return Ok(None) };
+        check_next(number, next)?;
         let ids = IdIndex::load(db, number, indexed_through)?;
         Ok(Some(Self { number, next, written_at, ids }))
     }
@@ -107,6 +108,14 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Refuses a next sequence that no store can have.
+pub(super) fn check_next(store: i64, next: u64) -> Result<(), StorageError> {
+    if next < FIRST_SEQUENCE {
+        return Err(StorageError::Damaged(format!("next sequence of store {store}")));
+    }
+    Ok(())
 }
 
 /// The number of the store of a scope.

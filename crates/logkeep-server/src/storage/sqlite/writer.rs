@@ -9,6 +9,7 @@ use super::Handle;
 use super::checkpoint::{Checkpoints, Poison};
 use super::group::{Cache, Group, Stored};
 use super::rows::BlobIds;
+use super::space;
 use super::stores::{self, Store};
 use super::upload::{Running, discard_some, unfinished};
 use crate::storage::{Millis, StorageError, Upload, Write, Writer, Written};
@@ -188,8 +189,13 @@ impl Writer for SqliteWriter {
     fn tidy(&mut self) -> Result<bool, StorageError> {
         if let Some(&store) = self.leftovers.first() {
             self.discard_some(store)?;
+            return Ok(true);
         }
-        Ok(!self.leftovers.is_empty())
+        if !space::is_left_over(&self.db.lock())? {
+            return Ok(false);
+        }
+        self.transact(|db, _| space::give_back(db))?;
+        Ok(true)
     }
 }
 
