@@ -1,7 +1,7 @@
 //! What the SQLite storage can do, beside raw SQLite doing the same work in the same run.
 //!
 //! `cargo bench -p logkeep-server --bench storage -- [NAME…]` runs the named measurements, or all short ones:
-//! `ingest`, `single`, `read`, `random`, `growth` (long: 10 million entries). The directory is `TMPDIR`.
+//! `ingest`, `single`, `read`, `random`, `stores`, `growth` (long: 10 million entries). The directory is `TMPDIR`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::path::Path;
@@ -22,11 +22,12 @@ fn main() {
     }
     let asked = |name: &str| names.iter().any(|asked| asked == name);
     let none = names.iter().all(|name| name.starts_with("--"));
-    let measurements: [(&str, bool, fn()); 5] = [
+    let measurements: [(&str, bool, fn()); 6] = [
         ("ingest", true, ingest),
         ("single", true, single),
         ("read", true, read),
         ("random", true, random),
+        ("stores", true, stores),
         ("growth", false, growth),
     ];
     for (name, short, measure) in measurements {
@@ -142,6 +143,29 @@ fn random() {
     for part in 1..=5 {
         let mut times = append(&mut *writer, &mut ids, 2_000, 100);
         report(&format!("random ids, batches of 100, up to {}00 k ids", 2 * part), &mut times, 200_000);
+    }
+    drop((writer, storage));
+    print_index_size(dir.path());
+}
+
+/// Single entries for 10,000 stores in turns, 64 in a group.
+fn stores() {
+    let dir = tempfile::tempdir().unwrap();
+    let storage = open(dir.path());
+    let mut writer = storage.writer().unwrap();
+    let mut ids = Ids::in_time_order();
+    for round in 1..=10 {
+        let mut times = Vec::new();
+        for n in 0..10_000 / 64 {
+            let group = (0..64).map(|k| ids.write(&store(64 * n + k), 1)).collect();
+            let start = Instant::now();
+            writer.write(group, 1_000 * round).into_iter().for_each(|answer| drop(answer.unwrap()));
+            times.push(start.elapsed());
+        }
+        report(&format!("10,000 stores, round {round}"), &mut times, 10_000);
+    }
+    if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
+        status.lines().filter(|line| line.starts_with("VmHWM")).for_each(|line| println!("  {line}"));
     }
 }
 
