@@ -57,7 +57,7 @@ fn code(model: &Model, which: Trait) -> Tokens {
     // A block of its own keeps the names of the helper types from meeting others.
     quote::quote! {
         #[doc(hidden)]
-        #[allow(unreachable_code, unused_variables, clippy::all, clippy::pedantic, clippy::restriction)]
+        #[allow(dead_code, unreachable_code, unused_variables, clippy::all, clippy::pedantic, clippy::restriction)]
         const _: () = {
             use ::schema_binary::engine as __engine;
             use ::schema_binary::layout as __layout;
