@@ -9,6 +9,7 @@ mod hash;
 mod literals;
 mod model;
 mod newtypes;
+mod selfless;
 mod structs;
 
 use proc_macro::TokenStream;
@@ -43,7 +44,8 @@ pub fn derive_decode(input: TokenStream) -> TokenStream {
 }
 
 fn derive(input: TokenStream, which: Trait) -> TokenStream {
-    let code = syn::parse(input).and_then(|input| Model::new(&input)).map(|model| code(&model, which));
+    let input = syn::parse(input).and_then(|input| selfless::without_self(&input));
+    let code = input.and_then(|input| Model::new(&input)).map(|model| code(&model, which));
     code.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 

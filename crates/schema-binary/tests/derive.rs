@@ -286,14 +286,14 @@ fn unknown_members_are_absent() {
 struct Tree {
     name: String,
     #[schema(optional)]
-    left: Option<Box<Tree>>,
-    children: Vec<Tree>,
+    left: Option<Box<Self>>,
+    children: Vec<Self>,
 }
 
 #[derive(Debug, PartialEq, Layout, Encode, Decode)]
 enum Expr {
     Num { value: f64 },
-    Add { left: Box<Expr>, right: Box<Expr> },
+    Add { left: Box<Self>, right: Box<Self> },
 }
 
 #[test]
