@@ -365,7 +365,10 @@ fn read(field: &Field) -> Tokens {
         }
         Form::Undefined { nullable: None, .. } => quote!(self.#ident = #value.into(),),
         Form::Undefined { .. } => quote! {
-            self.#ident = ::core::option::Option::from(#value).map(::core::option::Option::from),
+            self.#ident = match #value {
+                ::schema_binary::types::Undefined::Undefined => ::core::option::Option::None,
+                ::schema_binary::types::Undefined::Value(value) => ::core::option::Option::Some(value.into()),
+            },
         },
         Form::Literal(literal) => {
             let literal = literal_value(literal);

@@ -9,6 +9,7 @@ mod hash;
 mod literals;
 mod model;
 mod newtypes;
+mod selfless;
 mod structs;
 
 use proc_macro::TokenStream;
@@ -43,7 +44,8 @@ pub fn derive_decode(input: TokenStream) -> TokenStream {
 }
 
 fn derive(input: TokenStream, which: Trait) -> TokenStream {
-    let code = syn::parse(input).and_then(|input| Model::new(&input)).map(|model| code(&model, which));
+    let input = syn::parse(input).and_then(|input| selfless::without_self(&input));
+    let code = input.and_then(|input| Model::new(&input)).map(|model| code(&model, which));
     code.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
@@ -57,7 +59,7 @@ fn code(model: &Model, which: Trait) -> Tokens {
     // A block of its own keeps the names of the helper types from meeting others.
     quote::quote! {
         #[doc(hidden)]
-        #[allow(unreachable_code, unused_variables, clippy::all, clippy::pedantic, clippy::restriction)]
+        #[allow(dead_code, unreachable_code, unused_variables, clippy::all, clippy::pedantic, clippy::restriction)]
         const _: () = {
             use ::schema_binary::engine as __engine;
             use ::schema_binary::layout as __layout;

@@ -198,9 +198,19 @@ impl Encoder {
     }
 
     fn widen_prefix(&mut self, mark: usize, code: u64) {
-        let mut prefix = Vec::with_capacity(10);
-        wire::put_uvarint(&mut prefix, code);
-        self.out.splice(mark..mark + 1, prefix);
+        let mut prefix = [0; 10];
+        let width = wire::uvarint_len(code);
+        let mut rest = code;
+        for byte in prefix.iter_mut().take(width) {
+            *byte = rest as u8 | 0x80;
+            rest >>= 7;
+        }
+        if let Some(prefix) = prefix.get_mut(..width) {
+            if let Some(last) = prefix.last_mut() {
+                *last &= 0x7f;
+            }
+            self.out.splice(mark..=mark, prefix.iter().copied());
+        }
     }
 
     /// Appends the payload of a field or entry in the form `scalar`; `write` gives the plain value.

@@ -129,13 +129,26 @@ fn record(random: &mut Random, depth: usize) -> Value {
     object([("type", "record".into()), ("value", schema(random, depth - 1))])
 }
 
+/// The package looks for the first member that fits a value all the way down, which may be a plain struct where
+/// we go by the type; so plain structs meet only members that are no objects in JavaScript.
 fn union(random: &mut Random, depth: usize) -> Value {
     let mut members = Vec::new();
+    if random.one_in(4) {
+        members.push(structure(random, depth, false));
+        members.extend(["string", "number", "null"].map(|leaf| object([("type", leaf.into())])));
+        return object([("type", "union".into()), ("members", Value::Array(members))]);
+    }
     for tag in TEXTS.iter().take(random.below(4)) {
         members.push(with(&structure(random, depth, true), "tag", (*tag).into()));
     }
     for _ in 0..1 + random.below(3) {
-        members.push(schema(random, depth - 1));
+        let member = schema(random, depth - 1);
+        if !["struct", "record", "ref", "union"].contains(&super::text(&member, "type")) {
+            members.push(member);
+        }
+    }
+    if members.is_empty() {
+        members.push(object([("type", "null".into())]));
     }
     object([("type", "union".into()), ("members", Value::Array(members))])
 }

@@ -308,7 +308,7 @@ impl Compiler<'_> {
             let selector = Selector::Variant(variant.tag);
             if let Some(sentinels) = variant.struct_sentinels {
                 let payload = self.add(Node::Struct(Arc::default()));
-                let declared = self.open_structs.contains(&full).then(|| variant.declared);
+                let declared = self.open_structs.contains(&full).then_some(variant.declared);
                 self.variants.push(Variant { payload, full, sentinels, declared });
                 all.push(Member { selector, layout: payload, tuple_sentinels: Vec::new() });
             } else {
