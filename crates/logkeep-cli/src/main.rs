@@ -1,6 +1,10 @@
 //! The `logkeep` command.
 
+mod device;
 mod failure;
+mod identity;
+mod log;
+mod output;
 mod serve;
 
 use std::process::ExitCode;
@@ -19,6 +23,10 @@ struct Cli {
 enum Command {
     /// Run the sync server: it stores ciphertext and streams changes
     Serve(serve::Options),
+    /// Make, show and move the identity of this device
+    Identity(identity::Options),
+    /// Read, write and sync logs
+    Log(log::Options),
 }
 
 fn main() -> ExitCode {
@@ -28,6 +36,8 @@ fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Serve(options) => serve::run(&options),
+        Command::Identity(options) => identity::run(&options),
+        Command::Log(options) => log::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
