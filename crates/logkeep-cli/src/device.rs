@@ -17,11 +17,11 @@ use crate::failure::Failure;
 pub(crate) struct Device {
     /// Where this device keeps its identity and journal [default: the data directory of this
     /// platform]
-    #[arg(long, value_name = "DIR", env = "LOGKEEP_DEVICE_DATA")]
+    #[arg(long, global = true, value_name = "DIR", env = "LOGKEEP_DEVICE_DATA")]
     data: Option<PathBuf>,
 
     /// The file with the identity [default: `identity` in the data directory]
-    #[arg(long, value_name = "FILE", env = "LOGKEEP_IDENTITY")]
+    #[arg(long, global = true, value_name = "FILE", env = "LOGKEEP_IDENTITY")]
     identity: Option<PathBuf>,
 }
 
