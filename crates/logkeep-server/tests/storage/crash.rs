@@ -131,7 +131,9 @@ fn read_acknowledgements(mut lines: impl BufRead, send: &Sender<((u64, u64), Mad
     let mut line = String::new();
     // The kill may cut off the last line.
     while lines.read_line(&mut line).unwrap() > 0 && line.ends_with('\n') {
-        if let Some(acknowledged) = parse(&line) { send.send(acknowledged).unwrap() }
+        if let Some(acknowledged) = parse(&line) {
+            send.send(acknowledged).unwrap()
+        }
         line.clear();
     }
 }
