@@ -1,7 +1,11 @@
 //! The `logkeep` command.
 
+mod device;
 mod documents;
 mod failure;
+mod identity;
+mod log;
+mod output;
 mod serve;
 mod sessions;
 
@@ -21,6 +25,10 @@ struct Cli {
 enum Command {
     /// Run the sync server: it stores ciphertext and streams changes
     Serve(serve::Options),
+    /// Make, show and move the identity of this device
+    Identity(identity::Options),
+    /// Read, write and sync logs
+    Log(log::Options),
     Documents(documents::Documents),
     Sessions(sessions::Sessions),
 }
@@ -30,11 +38,15 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
     };
-    match cli.command {
-        Command::Serve(options) => {
-            serve::run(&options).map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
-        }
-        Command::Documents(arguments) => documents::run(arguments),
-        Command::Sessions(arguments) => sessions::run(arguments),
+    let result = match cli.command {
+        Command::Serve(options) => serve::run(&options),
+        Command::Identity(options) => identity::run(&options),
+        Command::Log(options) => log::run(&options),
+        Command::Documents(arguments) => return documents::run(arguments),
+        Command::Sessions(arguments) => return sessions::run(arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
     }
 }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use logkeep_crypto::{BatchKey, Sealer};
+use logkeep_crypto::{BatchKey, OsRandom, Sealer};
 use logkeep_protocol::{SealedEntries, read_remote_batches, write_entries, write_entries_plaintext};
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
+use super::backoff::Backoff;
 use super::error::SyncError;
 use super::link::{Connector, Traffic};
 use super::open::open;
@@ -95,6 +97,36 @@ impl RemoteStore {
         }
     }
 
+    /// Hands everything from the sequence `from` on to `visit`, until it breaks. Connects again
+    /// when the connection fails.
+    ///
+    /// # Errors
+    /// If trying again does not help.
+    pub async fn follow(
+        &self,
+        from: u64,
+        visit: &mut (dyn FnMut(Found) -> ControlFlow<()> + Send),
+    ) -> Result<(), SyncError> {
+        let (mut next, mut backoff) = (from, Backoff::new());
+        loop {
+            let before = next;
+            let mut remember = |found: Found| {
+                next = found.end();
+                visit(found)
+            };
+            let error = match self.read(before, true, &mut remember).await {
+                Ok(()) => return Ok(()),
+                Err(error) if error.is_lasting() => return Err(error),
+                Err(error) => error,
+            };
+            if next > before {
+                backoff.reset();
+            }
+            tracing::warn!("{error}; trying again");
+            sleep(backoff.next(&OsRandom)).await;
+        }
+    }
+
     async fn read_session(
         &self,
         rpc: &Rpc,
@@ -156,6 +188,16 @@ impl RemoteStore {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+}
+
+impl Found {
+    /// The first sequence behind it.
+    fn end(&self) -> u64 {
+        match self {
+            Self::Entry(found) => found.sequence + 1,
+            Self::Unopened { sequence, entries, .. } => sequence + *entries as u64,
+        }
     }
 }
 

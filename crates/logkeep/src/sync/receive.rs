@@ -14,9 +14,10 @@ use super::link::{LinkError, Traffic};
 use super::rpc::{Stream, StreamEvent};
 use super::session::success;
 
-/// A message in parts may be this long in all; a batch is one entry at least, however large.
+/// What unfinished messages may take. A batch is one entry at least, however large; servers send
+/// one message after another.
 const JOIN_LIMITS: JoinLimits =
-    JoinLimits { open_messages: 16, parts: 4096, message_bytes: 1024 * 1024 * 1024 };
+    JoinLimits { open_messages: 2, parts: 65_536, message_bytes: 512 * 1024 * 1024 };
 
 /// Takes Chunks, joins messages and asks for more once they are handed on.
 pub(super) async fn receive(

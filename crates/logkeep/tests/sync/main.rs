@@ -3,4 +3,6 @@
 
 mod device;
 mod exchange;
+mod hostile;
+mod liar;
 mod server;
