@@ -3,6 +3,7 @@
 mod export;
 mod import;
 mod list;
+mod relink;
 mod show;
 
 use std::error::Error;
@@ -32,6 +33,7 @@ enum Command {
     List(list::List),
     Show(show::Show),
     Export(export::Export),
+    Relink(relink::Relink),
 }
 
 /// What a command works with.
@@ -63,6 +65,7 @@ fn execute(arguments: Sessions) -> Outcome {
         Command::List(command) => list::run(&command, &context),
         Command::Show(command) => show::run(&command, &context),
         Command::Export(command) => export::run(&command, &context),
+        Command::Relink(command) => relink::run(&command, &context),
     }
 }
 

@@ -6,5 +6,6 @@ pub mod export;
 mod ids;
 pub mod import;
 pub mod json;
+mod lock;
 pub mod store;
 mod time;

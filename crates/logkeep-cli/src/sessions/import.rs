@@ -33,12 +33,16 @@ pub(super) struct Import {
 pub(super) fn run(command: &Import, context: &Context) -> Outcome {
     let exists = context.data.join(FILE_NAME).exists();
     let mut store = if command.dry_run && !exists { SessionStore::temporary()? } else { context.store()? };
-    let scratch = if exists || !command.dry_run { context.data.clone() } else { std::env::temp_dir() };
+    let scratch = if exists || !command.dry_run {
+        context.data.join("import")
+    } else {
+        std::env::temp_dir().join(format!("logkeep-import-{}", std::process::id()))
+    };
     let options = ImportOptions {
         dry_run: command.dry_run,
         diffs: !command.no_diffs,
         limit: usize::from(command.document_limit) << 20,
-        scratch: scratch.join("import"),
+        scratch,
     };
     let report = import(&command.path, &mut store, &options, &mut progress())?;
     tell(&report, context.json, command.dry_run)?;

@@ -15,7 +15,6 @@ mod error;
 mod filesystem;
 mod key;
 mod listing;
-mod lock;
 pub mod migrate;
 mod place;
 mod quarantine;
@@ -36,7 +35,7 @@ pub use listing::{Listing, Order};
 pub use quarantine::Quarantined;
 
 use crate::json::{self, Json, Limits, SyntaxError};
-use lock::NameLock;
+use crate::lock::NameLock;
 use place::Root;
 
 /// Folder for locks, temporary files and what was set aside, inside the root.

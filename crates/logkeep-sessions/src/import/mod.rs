@@ -25,11 +25,13 @@ mod tree;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
 pub use report::{Counts, Finding, Progress, Report};
 
+use crate::lock::NameLock;
 use crate::store::{SessionStore, StoreError};
 use contents::Contents;
 use plan::Plan;
@@ -45,6 +47,7 @@ pub struct ImportOptions {
     /// and diffs larger than this are left out.
     pub limit: usize,
     /// Folder for a copy of a database that cannot be read in place. It is created and removed again.
+    /// Imports with the same folder run one after the other.
     pub scratch: PathBuf,
 }
 
@@ -56,6 +59,17 @@ pub enum ImportError {
     #[error("cannot read {}: {source}", path.display())]
     Source {
         /// The source.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// Another import into the same data directory is at work for too long.
+    #[error("another import is running")]
+    Busy,
+    /// The folder for copies cannot be used.
+    #[error("cannot use {}: {source}", path.display())]
+    Scratch {
+        /// The folder.
         path: PathBuf,
         /// What the operating system said.
         source: std::io::Error,
@@ -78,6 +92,7 @@ pub fn import(
 ) -> Result<Report, ImportError> {
     let failed = |error| ImportError::Source { path: source.to_owned(), source: error };
     let chosen = Chosen::of(source).map_err(failed)?;
+    let _scratch = Scratch::take(&options.scratch)?;
     let mut importing = Importing {
         source: &chosen.directory,
         connection: &store.connection,
@@ -94,6 +109,37 @@ pub fn import(
     importing.end_dry_run()?;
     imported?;
     Ok(importing.report)
+}
+
+/// The folder for copies, ours alone and empty.
+struct Scratch {
+    folder: PathBuf,
+    _lock: NameLock,
+}
+
+impl Scratch {
+    /// How long an import waits for another one.
+    const PATIENCE: Duration = Duration::from_secs(600);
+
+    fn take(folder: &Path) -> Result<Self, ImportError> {
+        let failed = |source| ImportError::Scratch { path: folder.to_owned(), source };
+        let lock = NameLock::acquire(&folder.with_extension("lock"), Self::PATIENCE).map_err(failed)?;
+        let lock = lock.ok_or(ImportError::Busy)?;
+        let scratch = Self { folder: folder.to_owned(), _lock: lock };
+        // What an import that was killed left behind.
+        scratch.clear().map_err(failed)?;
+        Ok(scratch)
+    }
+
+    fn clear(&self) -> std::io::Result<()> {
+        if self.folder.exists() { std::fs::remove_dir_all(&self.folder) } else { Ok(()) }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = self.clear();
+    }
 }
 
 /// What of a source is read.
@@ -140,11 +186,7 @@ impl Importing<'_> {
             None => Plan::new(self.source, &mut self.report, self.limit, options.diffs),
         };
         self.position.total = plan.sessions.len();
-        let imported = database::import(self, chosen.database.as_deref(), &options.scratch);
-        if options.scratch.exists() {
-            let _ = std::fs::remove_dir_all(&options.scratch);
-        }
-        imported?;
+        database::import(self, chosen.database.as_deref(), &options.scratch)?;
         documents::import(self, &plan)
     }
 

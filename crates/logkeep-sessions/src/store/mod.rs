@@ -8,6 +8,7 @@
 mod events;
 mod project;
 mod read;
+mod relink;
 mod schema;
 mod write;
 
@@ -18,6 +19,7 @@ use rusqlite::Connection;
 
 pub use events::{LoggedEvent, SessionEvent};
 pub use read::{MessageRow, PartRow, SessionLine};
+pub use relink::{RelinkOptions, Relinked};
 pub(crate) use write::SessionWriter;
 
 use crate::documents::network_file_system;

@@ -16,9 +16,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::lock::NameLock;
 use super::{DocumentError, DocumentStore, Key, PRIVATE};
 use crate::json::Json;
+use crate::lock::NameLock;
 
 /// How many migrations there are; a fully migrated store carries this number.
 pub const MIGRATIONS: u32 = 2;

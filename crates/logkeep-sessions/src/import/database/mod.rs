@@ -58,6 +58,9 @@ pub(super) fn import(
     for database in &databases {
         import_database(importing, database)?;
     }
+    for database in &databases {
+        tell(importing, database)?;
+    }
     for (file, before) in files.iter().zip(before) {
         if open::state(file) != before {
             importing.find(file, "was written to while it was read; import again");
@@ -155,6 +158,11 @@ fn import_database(importing: &mut Importing<'_>, database: &Database) -> Result
             importing.step();
         }
     }
+    Ok(())
+}
+
+/// Names what is not taken from a database, and the faults of its log.
+fn tell(importing: &mut Importing<'_>, database: &Database) -> Result<(), ImportError> {
     for row in &database.sessions {
         if importing.database_sessions.get(&row.id) != Some(&database.name) {
             importing.overridden(&mut database.contents(&row.id, importing.limit), &row.id)?;
@@ -170,6 +178,9 @@ fn projects(importing: &mut Importing<'_>, database: &Database) -> Result<(), St
     match rows::projects(&database.connection, &database.schema) {
         Ok(projects) => {
             for (id, project, rules) in projects {
+                if importing.database_projects.contains(&id) {
+                    continue;
+                }
                 beside::project(importing.connection, &mut importing.report, &id, &project)?;
                 if let Some(rules) = rules {
                     beside::permission(importing.connection, &mut importing.report, &id, &rules)?;

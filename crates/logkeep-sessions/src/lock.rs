@@ -1,4 +1,4 @@
-//! One writer per document, between threads and processes alike.
+//! One holder per name, between threads and processes alike.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 /// it, so the folder does not grow with the number of names ever locked
 /// (DS-032). A process that dies releases its locks.
 #[derive(Debug)]
-pub(super) struct NameLock {
+pub(crate) struct NameLock {
     path: PathBuf,
     _file: File,
 }
 
 impl NameLock {
     /// Waits up to `patience` for the lock. `None`: someone else still holds it.
-    pub(super) fn acquire(path: &Path, patience: Duration) -> io::Result<Option<Self>> {
+    pub(crate) fn acquire(path: &Path, patience: Duration) -> io::Result<Option<Self>> {
         let deadline = Instant::now() + patience;
         let mut pause = Duration::from_millis(1);
         loop {
