@@ -71,8 +71,8 @@ fn print_group(writer: &mut dyn Writer, all: &[(u64, Made)]) {
 }
 
 fn print_upload(writer: &mut dyn Writer, store: u64, all: &[Made]) {
-    let all = all.to_owned();
-    let batches = Box::new(all.into_iter().map(|made| Ok(made.batch())));
+    let made = all.to_owned();
+    let batches = Box::new(made.into_iter().map(|made| Ok(made.batch())));
     writer.upload(Upload { scope: name(store), batches, answered_ids: usize::MAX }).unwrap();
     let written = loop {
         if let Some(written) = writer.upload_step(1).unwrap() {
