@@ -24,16 +24,19 @@ export const temporaryFolder = (t) => {
   return folder
 }
 
-/** A port that was free a moment ago. */
-export const freePort = () =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address()
-      server.close(() => resolve(port))
-    })
-  })
+/**
+ * A port that is free and that the system does not hand out by itself: a server can be restarted on it without anybody,
+ * not even a client that tries to reconnect, taking it in between.
+ */
+export const steadyPort = async () => {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    const server = createServer().listen(port, "127.0.0.1")
+    const free = await new Promise((resolve) => server.once("listening", () => resolve(true)).once("error", () => resolve(false)))
+    await new Promise((resolve) => server.close(resolve))
+    if (free) return port
+  }
+}
 
 /** Waits until `ready()` is truthy and returns it; `what` names it when the time is up. */
 export const until = async (what, ready, { timeout = 10_000, every = 10 } = {}) => {

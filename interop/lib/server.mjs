@@ -54,7 +54,8 @@ const launch = (kind, args, env) => {
  * Starts a server on a free port and stops it when the test ends.
  *
  * Options: `dataDir` (default a temporary folder; `":memory:"` keeps nothing), `tcp` (also listen on TCP),
- * `args` (more arguments), `env`, `kind` (`"logkeep"` or `"reference"`; default by `LOGKEEP_REFERENCE`).
+ * `args` (more arguments), `env`, `kind` (`"logkeep"` or `"reference"`; default by `LOGKEEP_REFERENCE`), `port` (see
+ * `steadyPort`; for tests that restart it).
  */
 export const startServer = async (t, options = {}) => {
   const server = new Server({ ...options, dataDir: options.dataDir ?? temporaryFolder(t) })
@@ -64,12 +65,11 @@ export const startServer = async (t, options = {}) => {
 }
 
 export class Server {
-  port = 0
   tcpPort = 0
   #child
 
-  constructor({ kind = isReference ? "reference" : "logkeep", dataDir, tcp = false, args = [], env = {} }) {
-    Object.assign(this, { kind, dataDir, tcp, args, env })
+  constructor({ kind = isReference ? "reference" : "logkeep", dataDir, port = 0, tcp = false, args = [], env = {} }) {
+    Object.assign(this, { kind, dataDir, port, tcp, args, env })
   }
 
   /** Starts, or starts again on the same data and ports; resolves once it listens. */

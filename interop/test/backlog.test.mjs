@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { openDevice } from "../lib/device.mjs"
-import { mib, noise, oursOnly, watchPeak } from "../lib/harness.mjs"
+import { mib, noise, oursOnly, steadyPort, watchPeak } from "../lib/harness.mjs"
 import { makeEntry, makeIdentity, seal } from "../lib/identity.mjs"
 import { startServer } from "../lib/server.mjs"
 import { openSession } from "../lib/session.mjs"
@@ -19,7 +19,7 @@ const fill = async (t, server, identity, count) => {
 }
 
 test("a device uploads 20 MB it wrote while offline, and a fresh one joins", oursOnly, async (t) => {
-  const server = await startServer(t)
+  const server = await startServer(t, { port: await steadyPort() })
   const one = await openDevice(t, { url: server.url })
   await server.stop()
   for (let index = 0; index < 40; index++) await one.blob(`large ${index}`, noise(500_000))

@@ -20,7 +20,7 @@ use logkeep_server::service::Service;
 use logkeep_server::storage::Storage;
 use logkeep_server::storage::sqlite::{self, Durability, SqliteStorage};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use self::options::LogFormat;
@@ -62,10 +62,12 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let result = runtime.block_on(async {
         let mut server = Server::new(Arc::new(service), clock);
         let encrypted = tls.is_some();
+        // Before anybody is told: who sees the first line may send a signal at once.
+        let signals = Signals::catch()?;
         listen(&mut server, options, tls).await?;
         tracing::info!(?remote_id, open_files = raise_file_limit(), "serving");
         warn_of_risks(options, encrypted);
-        let stopped = wait(&health).await;
+        let stopped = wait(signals, &health).await;
         server.shut_down().await;
         stopped
     });
@@ -108,24 +110,38 @@ fn announce(line: &str) -> Result<(), Failure> {
     written.map_err(|error| Failure::new(format_args!("cannot write to stdout: {error}")))
 }
 
+/// The signals that ask the server to stop.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn catch() -> Result<Self, Failure> {
+        let failed = |error| Failure::new(format_args!("cannot wait for signals: {error}"));
+        let catch = |kind| signal(kind).map_err(failed);
+        Ok(Self { terminate: catch(SignalKind::terminate())?, interrupt: catch(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
 /// Waits for a signal, after which a second one ends the process at once, or for storage to fail for good.
-async fn wait(health: &Health) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::new(format_args!("cannot wait for signals: {error}"));
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+async fn wait(mut signals: Signals, health: &Health) -> Result<(), Failure> {
     tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+        () = signals.next() => {}
         reason = health.failed() => {
             return Err(Failure::new(format_args!("storage stopped: {reason}")));
         }
     }
     tracing::info!("shutting down");
     tokio::spawn(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
+        signals.next().await;
         std::process::exit(1);
     });
     Ok(())

@@ -21,7 +21,8 @@ type Job = (Command, Reply);
 pub struct ThreadedExecutor {
     writes: Option<Sender<Job>>,
     reads: Option<Sender<Job>>,
-    threads: Vec<JoinHandle<()>>,
+    writer: Option<JoinHandle<()>>,
+    readers: Vec<JoinHandle<()>>,
 }
 
 impl ThreadedExecutor {
@@ -40,14 +41,15 @@ impl ThreadedExecutor {
         let (writes, write_queue) = channel();
         let (reads, read_queue) = channel();
         let writing = Writing::new(storage.writer()?, hub, clock, health);
-        let mut threads = vec![spawn("storage-writer", move || write_loop(writing, &write_queue))?];
+        let writer = spawn("storage-writer", move || write_loop(writing, &write_queue))?;
         let read_queue = Arc::new(Mutex::new(read_queue));
-        for _ in 0..readers {
+        let read = |_| {
             let reader = storage.reader()?;
             let queue = Arc::clone(&read_queue);
-            threads.push(spawn("storage-reader", move || read_loop(reader, &queue))?);
-        }
-        Ok(Self { writes: Some(writes), reads: Some(reads), threads })
+            spawn("storage-reader", move || read_loop(reader, &queue))
+        };
+        let readers = (0..readers).map(read).collect::<Result<_, _>>()?;
+        Ok(Self { writes: Some(writes), reads: Some(reads), writer: Some(writer), readers })
     }
 }
 
@@ -64,10 +66,15 @@ impl Executor for ThreadedExecutor {
 
 impl Drop for ThreadedExecutor {
     fn drop(&mut self) {
-        self.writes = None;
+        // The writer last: whichever connection to a database is closed last applies the write-ahead log, and
+        // of two that are closed at once neither does.
         self.reads = None;
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
+        for reader in self.readers.drain(..) {
+            let _ = reader.join();
+        }
+        self.writes = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
         }
     }
 }

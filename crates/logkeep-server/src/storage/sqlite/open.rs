@@ -1,7 +1,7 @@
 //! Opening a data directory: the lock, the file, its format, its connections.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -48,6 +48,14 @@ pub enum OpenError {
         /// Its format.
         found: i32,
     },
+    /// The file is incomplete or holds what this server never writes.
+    #[error("the database {} is damaged: {reason}", path.display())]
+    Damaged {
+        /// The database file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The database reported a failure.
     #[error("cannot open {}: {source}", path.display())]
     Database {
@@ -79,6 +87,7 @@ pub(super) fn open(dir: &Path, options: &Options, fresh: RemoteId) -> Result<Ope
 
 fn prepare(path: &Path, options: &Options, fresh: RemoteId) -> Result<RemoteId, OpenError> {
     let failed = |source| database_error(path, source);
+    check_length(path)?;
     let mut db = Connection::open_with_flags(path, OpenFlags::default()).map_err(failed)?;
     let found = format_of(&db, path)?;
     configure_writer(&db, options).map_err(failed)?;
@@ -168,8 +177,34 @@ fn common(db: &Connection) -> rusqlite::Result<()> {
 fn database_error(path: &Path, source: rusqlite::Error) -> OpenError {
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OpenError::Foreign(path.into()),
+        // Without a code of SQLite it is a row of an impossible shape.
+        Some(ErrorCode::DatabaseCorrupt) | None => {
+            OpenError::Damaged { path: path.into(), reason: source.to_string() }
+        }
         _ => OpenError::Database { path: path.into(), source },
     }
+}
+
+/// Refuses a database file that is shorter than its header says; SQLite would notice only when it needs a
+/// page that is not there. While a write-ahead log waits to be applied the file may well be shorter.
+fn check_length(path: &Path) -> Result<(), OpenError> {
+    let unreadable = |source| OpenError::Io { path: path.into(), source };
+    let log = fs::metadata(format!("{}-wal", path.display())).map_or(0, |log| log.len());
+    let mut header = Vec::new();
+    File::open(path).and_then(|file| file.take(100).read_to_end(&mut header)).map_err(unreadable)?;
+    let (Some(size), Some(pages)) = (header.get(16..18), header.get(28..32)) else { return Ok(()) };
+    if log > 0 || !header.starts_with(b"SQLite format 3\0") {
+        return Ok(());
+    }
+    let number = |bytes: &[u8]| bytes.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+    let page_bytes = if number(size) == 1 { 65_536 } else { number(size) };
+    let expected = page_bytes * number(pages);
+    let length = fs::metadata(path).map_err(unreadable)?.len();
+    if length < expected {
+        let reason = format!("it has {length} bytes of {expected}");
+        return Err(OpenError::Damaged { path: path.into(), reason });
+    }
+    Ok(())
 }
 
 fn lock(dir: &Path) -> Result<File, OpenError> {
