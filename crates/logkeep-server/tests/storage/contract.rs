@@ -211,6 +211,11 @@ pub(crate) fn many_ids_stay_known<P: Place>(place: &P) {
         // A batch with one new id is stored again; its known ids keep their first sequence.
         let ids = [id(3), id(count), id(9_000), id(14_999)];
         assert_eq!(write(&mut *open.writer, &scope, &[batch(&ids, b"x")]).placed, [stored(count + 1)]);
+        // So many more that those, too, leave memory.
+        for part in 0..50 {
+            let ids: Vec<_> = (0..100).map(|n| id(20_000 + 100 * part + n)).collect();
+            write(&mut *open.writer, &scope, &[batch(&ids, b"x")]);
+        }
     }
     if P::DURABLE {
         drop(open);
