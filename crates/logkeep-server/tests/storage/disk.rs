@@ -113,6 +113,28 @@ fn space_that_is_free_is_given_back() {
     assert!(size < 4 << 20, "{size} bytes are left");
 }
 
+/// Compaction asks what was stored until when; one row for each second of writing answers it.
+#[test]
+fn storage_time_is_kept_to_the_second() {
+    let dir = tempfile::tempdir().unwrap();
+    let storage = open_at(dir.path()).unwrap();
+    let mut writer = storage.writer().unwrap();
+    // The clock may go back; storage time does not.
+    for (id, now) in [(1, 1_000), (2, 1_999), (3, 2_000), (4, 9_500), (5, 3_000), (6, 11_000)] {
+        let write = Write { scope: scope("P", "s"), batches: vec![batch(&[id], b"x")] };
+        writer.write(vec![write], now).remove(0).unwrap();
+    }
+    let db = rusqlite::Connection::open(database(dir.path())).unwrap();
+    let mut select = db.prepare("SELECT second, last FROM time_mark ORDER BY second").unwrap();
+    let marks = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let marks: Vec<(u64, u64)> = marks.map(|mark| mark.unwrap()).collect();
+    assert_eq!(marks, [(1, 2), (2, 3), (9, 5)]);
+    let latest = db.query_row("SELECT written_at, next_sequence FROM store", [], |row| {
+        Ok((row.get::<_, u64>(0)?, row.get::<_, u64>(1)?))
+    });
+    assert_eq!(latest.unwrap(), (11_000, 7));
+}
+
 /// What a crash left of an upload goes away by itself, also if nobody writes.
 #[test]
 fn a_server_tidies_when_it_is_idle() {
