@@ -86,12 +86,12 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<(
 
 fn write_loop(mut writing: Writing, queue: &Receiver<Job>) {
     loop {
-        let first = if writing.is_uploading() {
+        let first = if writing.is_uploading() || writing.is_untidy() {
             match queue.try_recv() {
                 Ok(job) => Some(job),
-                Err(TryRecvError::Empty) => None,
-                // The upload under way was submitted before, so it is finished.
-                Err(TryRecvError::Disconnected) => None,
+                // The upload under way was submitted before the end, so it is finished.
+                Err(TryRecvError::Disconnected) if !writing.is_uploading() => return,
+                Err(_) => None,
             }
         } else {
             match queue.recv() {
@@ -104,6 +104,8 @@ fn write_loop(mut writing: Writing, queue: &Receiver<Job>) {
         }
         if writing.is_uploading() {
             writing.step();
+        } else if writing.is_untidy() {
+            writing.tidy();
         }
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Writing {
     uploading: Option<(Scope, Reply)>,
     /// What has to wait until the upload is over.
     waiting: VecDeque<(Command, Reply)>,
+    /// Whether the storage may have work that is left over: at the start, and after each upload.
+    untidy: bool,
 }
 
 impl Writing {
@@ -29,12 +31,25 @@ impl Writing {
         clock: Arc<dyn Clock>,
         health: Arc<Health>,
     ) -> Self {
-        Self { writer, hub, clock, health, uploading: None, waiting: VecDeque::new() }
+        Self { writer, hub, clock, health, uploading: None, waiting: VecDeque::new(), untidy: true }
     }
 
     /// Whether [`Writing::step`] has something to do.
     pub(super) const fn is_uploading(&self) -> bool {
         self.uploading.is_some()
+    }
+
+    /// Whether [`Writing::tidy`] may have something to do.
+    pub(super) const fn is_untidy(&self) -> bool {
+        self.untidy
+    }
+
+    /// Does some of the work that is left over.
+    pub(super) fn tidy(&mut self) {
+        self.untidy = self.writer.tidy().unwrap_or_else(|error| {
+            tracing::warn!(%error, "cannot tidy the storage");
+            false
+        });
     }
 
     /// Runs commands in their order: all writes before the first other command in one transaction.
@@ -63,6 +78,7 @@ impl Writing {
             Ok(Some(written)) => Ok(written),
             Err(error) => Err(error),
         };
+        self.untidy = true;
         if let Some((scope, reply)) = self.uploading.take() {
             self.answer(&scope, result, reply);
         }

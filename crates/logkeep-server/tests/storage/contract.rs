@@ -152,6 +152,28 @@ pub(crate) fn large_batches_come_back_whole(place: &impl Place) {
     for ((first, _, row), batch) in all.into_iter().zip(&batches) {
         assert!(row == wire_row(first, batch), "row {first}");
     }
+    assert!(read_all(&mut *open.reader, &scope, 1, usize::MAX).len() == 3, "or as rows, where they fit");
+}
+
+pub(crate) fn slices_are_exact(place: &impl Place) {
+    let mut open = open(place);
+    let scope = scope("P", "s");
+    let batch = batch(&[1, 2], &(0..5_000_000_u32).map(|n| (n / 999) as u8).collect::<Vec<_>>());
+    write(&mut *open.writer, &scope, std::slice::from_ref(&batch));
+    let size = batch.sealed.len();
+    let page = open.reader.page(&scope, 1, 1_000).unwrap();
+    let large = page.large.unwrap();
+    assert_eq!((large.first, large.last, large.sealed), (1, 2, size as u64));
+    for (offset, length) in
+        [(0, 1), (0, size), (size - 1, 1), (size, 0), ((4 << 20) - 3, 10), (100, 4_500_000)]
+    {
+        let slice = open.reader.slice(&scope, 2, offset as u64, length).unwrap();
+        assert!(slice == batch.sealed[offset..offset + length], "{length} from {offset}");
+    }
+    for (last, offset, length) in [(2, size as u64, 1), (2, 1, size), (2, u64::MAX, 1), (1, 0, 1), (3, 0, 1)]
+    {
+        assert!(open.reader.slice(&scope, last, offset, length).is_err());
+    }
 }
 
 pub(crate) fn the_first_signing_key_stays_bound(place: &impl Place) {
@@ -189,6 +211,11 @@ pub(crate) fn many_ids_stay_known<P: Place>(place: &P) {
         // A batch with one new id is stored again; its known ids keep their first sequence.
         let ids = [id(3), id(count), id(9_000), id(14_999)];
         assert_eq!(write(&mut *open.writer, &scope, &[batch(&ids, b"x")]).placed, [stored(count + 1)]);
+        // So many more that those, too, leave memory.
+        for part in 0..50 {
+            let ids: Vec<_> = (0..100).map(|n| id(20_000 + 100 * part + n)).collect();
+            write(&mut *open.writer, &scope, &[batch(&ids, b"x")]);
+        }
     }
     if P::DURABLE {
         drop(open);

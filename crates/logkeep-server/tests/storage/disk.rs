@@ -2,10 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use logkeep_protocol::RemoteId;
+use logkeep_server::environment::System;
+use logkeep_server::executor::ThreadedExecutor;
+use logkeep_server::health::Health;
 use logkeep_server::storage::sqlite::{OpenError, Options, SqliteStorage};
 use logkeep_server::storage::{Storage, StorageError, Upload, Write};
 
@@ -109,6 +113,55 @@ fn space_that_is_free_is_given_back() {
     assert!(size < 4 << 20, "{size} bytes are left");
 }
 
+/// Compaction asks what was stored until when; one row for each second of writing answers it.
+#[test]
+fn storage_time_is_kept_to_the_second() {
+    let dir = tempfile::tempdir().unwrap();
+    let storage = open_at(dir.path()).unwrap();
+    let mut writer = storage.writer().unwrap();
+    // The clock may go back; storage time does not.
+    for (id, now) in [(1, 1_000), (2, 1_999), (3, 2_000), (4, 9_500), (5, 3_000), (6, 11_000)] {
+        let write = Write { scope: scope("P", "s"), batches: vec![batch(&[id], b"x")] };
+        writer.write(vec![write], now).remove(0).unwrap();
+    }
+    let db = rusqlite::Connection::open(database(dir.path())).unwrap();
+    let mut select = db.prepare("SELECT second, last FROM time_mark ORDER BY second").unwrap();
+    let marks = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let marks: Vec<(u64, u64)> = marks.map(|mark| mark.unwrap()).collect();
+    assert_eq!(marks, [(1, 2), (2, 3), (9, 5)]);
+    let latest = db.query_row("SELECT written_at, next_sequence FROM store", [], |row| {
+        Ok((row.get::<_, u64>(0)?, row.get::<_, u64>(1)?))
+    });
+    assert_eq!(latest.unwrap(), (11_000, 7));
+}
+
+/// What a crash left of an upload goes away by itself, also if nobody writes.
+#[test]
+fn a_server_tidies_when_it_is_idle() {
+    let dir = tempfile::tempdir().unwrap();
+    {
+        let storage = open_at(dir.path()).unwrap();
+        let mut writer = storage.writer().unwrap();
+        let batches = (0..20).map(|n| Ok(batch(&[n], &[1; 1_000_000])));
+        let upload = Upload { scope: scope("P", "s"), batches: Box::new(batches), answered_ids: 1 };
+        writer.upload(upload).unwrap();
+        assert!(writer.upload_step(1).unwrap().is_none());
+    }
+    let leftover = |db: &rusqlite::Connection| {
+        db.query_row("SELECT count(*) FROM blob", [], |row| row.get::<_, u32>(0)).unwrap()
+    };
+    let storage = open_at(dir.path()).unwrap();
+    let db = rusqlite::Connection::open(database(dir.path())).unwrap();
+    assert!(leftover(&db) > 0);
+    let health = Arc::<Health>::default();
+    let _executor = ThreadedExecutor::start(&storage, 1, Arc::default(), Arc::new(System), health).unwrap();
+    let begin = Instant::now();
+    while leftover(&db) > 0 {
+        assert!(begin.elapsed() < Duration::from_secs(30), "{} parts are left", leftover(&db));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// Readers that read all the time must not let the log grow.
 #[test]
 fn the_write_ahead_log_stays_bounded() {
@@ -130,7 +183,7 @@ fn the_write_ahead_log_stays_bounded() {
             });
         }
         let begin = Instant::now();
-        for n in 1..=300 {
+        for n in 1..=150 {
             write(&mut *writer, &scope, &[batch(&[n], &[n as u8; 1_000_000])]);
             longest = longest.max(fs::metadata(dir.path().join("logkeep.db-wal")).unwrap().len());
             if begin.elapsed() > Duration::from_secs(60) {

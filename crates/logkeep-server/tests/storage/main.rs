@@ -75,6 +75,7 @@ contract! {
     contract::rows_have_their_wire_form,
     contract::pages_keep_to_their_budget,
     contract::large_batches_come_back_whole,
+    contract::slices_are_exact,
     contract::the_first_signing_key_stays_bound,
     contract::there_is_one_writing_half,
     contract::many_ids_stay_known,

@@ -1,7 +1,7 @@
 //! Batches, scopes and shorthands for the tests.
 
 use logkeep_protocol::Scope;
-use logkeep_server::storage::{Batch, Page, Placed, Reader, Storage, Write, Writer, Written};
+use logkeep_server::storage::{Batch, LargeBatch, Page, Placed, Reader, Storage, Write, Writer, Written};
 
 /// The wire form of an unsigned number.
 pub(crate) fn uvarint(mut n: u64) -> Vec<u8> {
@@ -67,13 +67,29 @@ pub(crate) fn read_all(
     loop {
         let page = reader.page(scope, next, budget).unwrap();
         all.extend(rows(&page));
+        if let Some(large) = &page.large {
+            assert!(page.rows.is_empty(), "a large batch is alone");
+            all.push((large.first, large.last, read_large(reader, scope, large)));
+        }
         if page.end {
             assert_eq!(page.next, page.head + 1);
             return all;
         }
-        assert!(!page.rows.is_empty() && page.next > next, "a page that is not the end goes on");
+        assert!(page.next > next, "a page that is not the end goes on");
         next = page.next;
     }
+}
+
+/// The row of a batch that was only described, read in slices.
+fn read_large(reader: &mut dyn Reader, scope: &Scope, large: &LargeBatch) -> Vec<u8> {
+    let mut sealed = Vec::new();
+    while (sealed.len() as u64) < large.sealed {
+        let length = (large.sealed as usize - sealed.len()).min(700_001);
+        sealed.extend(reader.slice(scope, large.last, sealed.len() as u64, length).unwrap());
+    }
+    assert_eq!(large.iv, region(&[9; 12]));
+    let count = (large.last + 1 - large.first) as u32;
+    wire_row(large.first, &Batch { count, entry_ids: large.entry_ids.clone(), sealed: sealed.into() })
 }
 
 pub(crate) fn rows(page: &Page) -> Vec<(u64, u64, Vec<u8>)> {

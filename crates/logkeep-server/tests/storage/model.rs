@@ -123,8 +123,8 @@ fn run<P: Place>(place: &P, steps: &[Step]) {
                 }
             }
             Step::Upload { store, batches, steps_before_abandoned } => {
-                // Batches of 3 MB make several steps.
-                let large = |shape: &Shape| batch(&shape.0, &vec![7; 3_000_000]);
+                // Batches of 2 MB make several steps.
+                let large = |shape: &Shape| batch(&shape.0, &vec![7; 2_000_000]);
                 let uploaded: Vec<_> = batches.iter().map(large).collect();
                 let upload = Upload {
                     scope: scopes[*store].clone(),
@@ -168,7 +168,7 @@ fn run<P: Place>(place: &P, steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn sqlite_on_disk_does_as_the_model(steps in steps()) {

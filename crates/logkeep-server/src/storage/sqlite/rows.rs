@@ -111,7 +111,7 @@ pub(super) fn delete_parts(
     let mut delete = db.prepare_cached(
         "DELETE FROM blob WHERE id IN (SELECT id FROM blob WHERE id >= ?1 AND id < ?2 LIMIT ?3)",
     )?;
-    Ok(delete.execute((first, first + parts(size) as i64, limit))?)
+    Ok(delete.execute((first, first.wrapping_add(parts(size) as i64), limit))?)
 }
 
 /// Deletes the row of a batch; answers its count and entry ids.
@@ -137,7 +137,7 @@ pub(super) fn read_parts(
     let mut filled = 0;
     while let Some(target) = bytes.get_mut(filled..).filter(|target| !target.is_empty()) {
         let position = offset + filled as u64;
-        let id = blob + (position / PART_BYTES as u64) as i64;
+        let id = blob.wrapping_add((position / PART_BYTES as u64) as i64);
         let part = db.blob_open(MAIN_DB, "blob", "bytes", id, true)?;
         let read = part.read_at(target, (position % PART_BYTES as u64) as usize)?;
         if read == 0 {

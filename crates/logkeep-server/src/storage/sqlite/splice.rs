@@ -123,9 +123,9 @@ impl Splice {
         let start = self.bytes.len();
         let count = usize::try_from(size).map_err(|_| damaged()).map(parts)?;
         let mut select = db.prepare_cached("SELECT bytes FROM blob WHERE id = ?1")?;
-        for id in (first..).take(count) {
+        for n in 0..count as i64 {
             select
-                .query_row([id], |row| {
+                .query_row([first.wrapping_add(n)], |row| {
                     self.bytes.extend_from_slice(row.get_ref(0)?.as_blob()?);
                     Ok(())
                 })
