@@ -111,6 +111,8 @@ const GIVE_UP_AT: usize = 64;
 #[derive(Debug, Default)]
 pub struct WriteTable<'v> {
     values: Vec<&'v [u8]>,
+    /// Their [`mark`]s, while they are scanned.
+    marks: Vec<u64>,
     places: HashMap<&'v [u8], usize, foldhash::fast::RandomState>,
     hit: bool,
     given_up: bool,
@@ -124,11 +126,7 @@ impl<'v> WriteTable<'v> {
         if self.given_up {
             return None;
         }
-        let found = if self.places.is_empty() {
-            self.values.iter().position(|value| *value == text)
-        } else {
-            self.places.get(text).copied()
-        };
+        let found = if self.places.is_empty() { self.scan(text) } else { self.places.get(text).copied() };
         if found.is_some() {
             self.hit = true;
             return found;
@@ -141,7 +139,16 @@ impl<'v> WriteTable<'v> {
         None
     }
 
+    /// Compares marks before texts: most texts that are not equal differ there.
+    #[inline]
+    fn scan(&self, text: &[u8]) -> Option<usize> {
+        let wanted = mark(text);
+        let mut candidates = self.marks.iter().zip(&self.values);
+        candidates.position(|(mark, value)| *mark == wanted && same(value, text))
+    }
+
     fn add(&mut self, text: &'v [u8]) {
+        self.marks.push(mark(text));
         if self.places.is_empty() && self.values.len() >= SCAN_MAX {
             self.places = self.values.iter().enumerate().map(|(place, value)| (*value, place)).collect();
         }
@@ -150,6 +157,28 @@ impl<'v> WriteTable<'v> {
         }
         self.values.push(text);
     }
+}
+
+/// Whether two texts are equal; short ones are compared in place.
+#[inline]
+fn same(left: &[u8], right: &[u8]) -> bool {
+    match (left.first_chunk::<8>(), right.first_chunk::<8>(), left.last_chunk::<8>(), right.last_chunk::<8>())
+    {
+        (Some(a), Some(b), Some(c), Some(d)) if left.len() == right.len() && left.len() <= 16 => {
+            a == b && c == d
+        }
+        _ => left == right,
+    }
+}
+
+/// The last bytes of a text and its length, as one number.
+#[inline]
+fn mark(text: &[u8]) -> u64 {
+    let tail = match text.last_chunk() {
+        Some(tail) => u64::from_le_bytes(*tail),
+        None => text.iter().fold(0, |tail, byte| tail << 8 | u64::from(*byte)),
+    };
+    tail.wrapping_add((text.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 #[cfg(test)]

@@ -159,7 +159,7 @@ impl StructNode {
     /// The engine's view of the struct.
     pub fn fields(&self) -> Fields<'_> {
         let open = !self.signatures.is_empty();
-        Fields { list: &self.infos, hidden: &self.hidden, open, sorted: !self.declared_order }
+        Fields::new(&self.infos, &self.hidden, open, !self.declared_order)
     }
 
     /// Puts the fields in the order of `names`.
