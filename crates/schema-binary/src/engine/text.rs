@@ -72,6 +72,9 @@ pub struct ReadTable<'a> {
 impl<'a> ReadTable<'a> {
     /// Remembers a string that was written in full, and lends it.
     pub fn push(&mut self, text: Str<'a>) -> &mut Str<'a> {
+        if self.seen.is_empty() {
+            self.seen.reserve(8);
+        }
         self.seen.push_mut(text)
     }
 
@@ -110,9 +113,8 @@ const GIVE_UP_AT: usize = 64;
 /// The strings one row field has written in full, in order.
 #[derive(Debug, Default)]
 pub struct WriteTable<'v> {
-    values: Vec<&'v [u8]>,
-    /// Their [`mark`]s, while they are scanned.
-    marks: Vec<u64>,
+    /// The values and their [`mark`]s.
+    values: Vec<(u64, &'v [u8])>,
     places: HashMap<&'v [u8], usize, foldhash::fast::RandomState>,
     hit: bool,
     given_up: bool,
@@ -122,6 +124,7 @@ impl<'v> WriteTable<'v> {
     /// The place of `text` if it was written before; else remembers it, and the caller writes it in full.
     ///
     /// Strings that are not Unicode come as other bytes than their text, which keeps unequal ones apart.
+    #[inline]
     pub fn find_or_add(&mut self, text: &'v [u8]) -> Option<usize> {
         if self.given_up {
             return None;
@@ -143,19 +146,21 @@ impl<'v> WriteTable<'v> {
     #[inline]
     fn scan(&self, text: &[u8]) -> Option<usize> {
         let wanted = mark(text);
-        let mut candidates = self.marks.iter().zip(&self.values);
-        candidates.position(|(mark, value)| *mark == wanted && same(value, text))
+        self.values.iter().position(|(mark, value)| *mark == wanted && same(value, text))
     }
 
+    #[cold]
     fn add(&mut self, text: &'v [u8]) {
-        self.marks.push(mark(text));
         if self.places.is_empty() && self.values.len() >= SCAN_MAX {
-            self.places = self.values.iter().enumerate().map(|(place, value)| (*value, place)).collect();
+            self.places = self.values.iter().enumerate().map(|(place, (_, value))| (*value, place)).collect();
         }
         if !self.places.is_empty() {
             self.places.insert(text, self.values.len());
         }
-        self.values.push(text);
+        if self.values.is_empty() {
+            self.values.reserve(SCAN_MAX);
+        }
+        self.values.push((mark(text), text));
     }
 }
 
