@@ -38,12 +38,12 @@ pub(crate) fn fields_const(fields: &Fields, alone: bool, hidden: &[&str]) -> Tok
     let infos = infos.iter().map(|(_, info)| info);
     let open = fields.rest().is_some();
     quote! {
-        __engine::Fields {
-            list: &[#(#infos),*],
-            hidden: &[#(::std::borrow::Cow::Borrowed(#hidden)),*],
-            open: #open,
-            sorted: true,
-        }
+        __engine::Fields::new(
+            &[#(#infos),*],
+            &[#(::std::borrow::Cow::Borrowed(#hidden)),*],
+            #open,
+            true,
+        )
     }
 }
 
@@ -198,6 +198,7 @@ pub(crate) fn source(helper: &Ident, fields: &Fields, generics: &Generics, owner
         let number = fields.list.len();
         quote!(#number => __engine::LiteralValue::Text(#tag).write(form, encoder),)
     });
+    let row = write_row(fields);
     let entries = fields.rest().map(|field| {
         let ident = &field.ident;
         quote! {
@@ -237,9 +238,89 @@ pub(crate) fn source(helper: &Ident, fields: &Fields, generics: &Generics, owner
                 }
             }
 
+            #row
             #entries
         }
     }
+}
+
+/// The fields of a row one after the other, so that the compiler knows each; `None` for structs that carry a tag.
+fn write_row(fields: &Fields) -> Option<Tokens> {
+    let writes = in_wire_order(fields)?.into_iter().enumerate().map(|(position, (_, field))| {
+        let (ident, write) = (&field.ident, write(field));
+        let write = quote!(row.field(field, encoder, |form, encoder| #write)?);
+        let write = match field.form {
+            Form::Optional { .. } | Form::Undefined { .. } => quote! {
+                if self.#ident.is_some() {
+                    #write
+                } else {
+                    row.skip()
+                }
+            },
+            _ => write,
+        };
+        quote! {
+            let field = row.fields.get(#position).ok_or(__Code::Schema)?;
+            #write;
+        }
+    });
+    Some(quote! {
+        #[inline]
+        fn write_row(
+            &self,
+            row: &mut __engine::RowFields<'_, '__v>,
+            encoder: &mut __engine::Encoder,
+        ) -> ::core::result::Result<(), __Error> {
+            #(#writes)*
+            ::core::result::Result::Ok(())
+        }
+    })
+}
+
+/// The declared fields by id; `None` for structs that carry a tag, whose fields are not always the same.
+fn in_wire_order(fields: &Fields) -> Option<Vec<(usize, &Field)>> {
+    if fields.tag.is_some() {
+        return None;
+    }
+    let mut ordered: Vec<_> = fields.declared().collect();
+    ordered.sort_by_key(|(_, field)| field.id);
+    Some(ordered)
+}
+
+/// Reads a row of all fields one after the other, so that the compiler knows each.
+fn read_row(fields: &Fields) -> Option<Tokens> {
+    let ordered = in_wire_order(fields)?;
+    let tables: Vec<_> = (0..ordered.len()).map(|position| format_ident!("table{position}")).collect();
+    let reads = ordered.iter().zip(&tables).map(|((_, field), table)| {
+        let (name, optional, form) =
+            (&field.name, field.optional(), quote!(__engine::ReadForm::Region(#table)));
+        if let Form::Literal(literal) = &field.form {
+            let (ident, literal) = (&field.ident, literal_value(literal));
+            return quote! {
+                self.#ident = __engine::row_field(#literal.read(#form, decoder), #name, #optional)?;
+            };
+        }
+        let wire = wire_type(field);
+        let read = quote!(<#wire as ::schema_binary::Decode<'__de>>::decode_form(#form, decoder));
+        let assign = assign(field, &quote!(value));
+        quote! {
+            if let ::core::option::Option::Some(value) = __engine::row_field(#read, #name, #optional)? {
+                #assign
+            }
+        }
+    });
+    Some(quote! {
+        #[inline]
+        fn whole_row(
+            &mut self,
+            tables: &mut [__engine::ReadTable<'__de>],
+            decoder: &mut __engine::Decoder<'__de>,
+        ) -> ::core::result::Result<bool, __Error> {
+            let [#(#tables),*] = tables else { return ::core::result::Result::Ok(false) };
+            #(#reads)*
+            ::core::result::Result::Ok(true)
+        }
+    })
 }
 
 /// An expression that writes a field of a source.
@@ -304,6 +385,7 @@ pub(crate) fn partial(helper: &Ident, fields: &Fields, generics: &Generics, owne
         let number = fields.list.len();
         quote!(#number => __engine::LiteralValue::Text(#tag).read(form, decoder)?,)
     });
+    let row = read_row(fields);
     let entry = fields.rest().map(|field| {
         let ident = &field.ident;
         quote! {
@@ -346,6 +428,7 @@ pub(crate) fn partial(helper: &Ident, fields: &Fields, generics: &Generics, owne
                 ::core::result::Result::Ok(())
             }
 
+            #row
             #entry
         }
     }
@@ -354,29 +437,34 @@ pub(crate) fn partial(helper: &Ident, fields: &Fields, generics: &Generics, owne
 /// A match arm that reads a field into a partial.
 fn read(field: &Field) -> Tokens {
     let ident = &field.ident;
+    if let Form::Literal(literal) = &field.form {
+        let literal = literal_value(literal);
+        return quote! {{
+            #literal.read(form, decoder)?;
+            self.#ident = ::core::option::Option::Some(());
+        }};
+    }
     let wire = wire_type(field);
     let value = quote!(<#wire as ::schema_binary::Decode<'__de>>::decode_form(form, decoder)?);
+    let assign = assign(field, &value);
+    quote!({ #assign })
+}
+
+/// A statement that puts a value of the field's wire type into a partial.
+fn assign(field: &Field, value: &Tokens) -> Tokens {
+    let ident = &field.ident;
     match &field.form {
-        Form::Plain | Form::Default | Form::Rest | Form::Optional { nullable: None, .. } => {
-            quote!(self.#ident = ::core::option::Option::Some(#value),)
+        Form::Nullable(_) | Form::Optional { nullable: Some(_), .. } => {
+            quote!(self.#ident = ::core::option::Option::Some(#value.into());)
         }
-        Form::Nullable(_) | Form::Optional { .. } => {
-            quote!(self.#ident = ::core::option::Option::Some(#value.into()),)
-        }
-        Form::Undefined { nullable: None, .. } => quote!(self.#ident = #value.into(),),
+        Form::Undefined { nullable: None, .. } => quote!(self.#ident = #value.into();),
         Form::Undefined { .. } => quote! {
             self.#ident = match #value {
                 ::schema_binary::types::Undefined::Undefined => ::core::option::Option::None,
                 ::schema_binary::types::Undefined::Value(value) => ::core::option::Option::Some(value.into()),
-            },
+            };
         },
-        Form::Literal(literal) => {
-            let literal = literal_value(literal);
-            quote! {{
-                #literal.read(form, decoder)?;
-                self.#ident = ::core::option::Option::Some(());
-            }}
-        }
+        _ => quote!(self.#ident = ::core::option::Option::Some(#value);),
     }
 }
 

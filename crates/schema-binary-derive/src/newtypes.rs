@@ -58,6 +58,11 @@ fn encode(model: &Model, inner: &Type) -> Tokens {
             }
 
             #[inline]
+            fn length(&self) -> ::core::option::Option<usize> {
+                #inner::length(&self.0)
+            }
+
+            #[inline]
             fn scalar(&self) -> ::core::result::Result<__engine::Scalar, __Error> {
                 #inner::scalar(&self.0)
             }
@@ -110,6 +115,11 @@ fn decode(model: &Model, inner: &Type) -> Tokens {
             #[inline]
             fn decode(decoder: #decoder) -> #value {
                 #inner::decode(decoder).map(Self)
+            }
+
+            #[inline]
+            fn decode_in(region: &'__de [u8], decoder: #decoder) -> #value {
+                #inner::decode_in(region, decoder).map(Self)
             }
 
             #[inline]

@@ -44,6 +44,12 @@ pub trait Encode: Layout {
     /// [`Code::Check`] or [`Code::Value`] for values the format cannot hold, such as an integer beyond 2^53 - 1.
     fn encode(&self, encoder: &mut Encoder) -> Result<(), Error>;
 
+    /// The number of bytes [`Encode::encode`] will write, for types that know it at once.
+    #[inline]
+    fn length(&self) -> Option<usize> {
+        None
+    }
+
     /// The form of the value behind a field tag or an entry's key.
     ///
     /// # Errors
@@ -58,8 +64,12 @@ pub trait Encode: Layout {
     /// As [`Encode::encode`].
     #[inline]
     fn encode_slot(&self, encoder: &mut Encoder) -> Result<(), Error> {
-        match Self::SLOT {
-            Slot::Sized => encoder.sized(|encoder| self.encode(encoder)),
+        match (Self::SLOT, self.length()) {
+            (Slot::Sized, None) => encoder.sized(|encoder| self.encode(encoder)),
+            (Slot::Sized, Some(length)) => {
+                encoder.uvarint(length as u64);
+                self.encode(encoder)
+            }
             _ => self.encode(encoder),
         }
     }
@@ -71,6 +81,10 @@ pub trait Encode: Layout {
     #[inline]
     fn encode_region<'v>(&'v self, table: &mut WriteTable<'v>, encoder: &mut Encoder) -> Result<(), Error> {
         let _ = table;
+        if let Some(length) = self.length() {
+            encoder.uvarint(2 * length as u64);
+            return self.encode(encoder);
+        }
         encoder.region(|encoder| self.encode(encoder))
     }
 
@@ -81,7 +95,15 @@ pub trait Encode: Layout {
     #[inline]
     fn encode_form<'v>(&'v self, form: WriteForm<'_, 'v>, encoder: &mut Encoder) -> Result<(), Error> {
         match form {
-            WriteForm::Tagged(id) => encoder.field(id, self.scalar()?, |encoder| self.encode(encoder)),
+            WriteForm::Tagged(id) => {
+                let scalar = self.scalar()?;
+                if let (Some(length), Scalar::Sized) = (self.length(), scalar) {
+                    encoder.uvarint(u64::from(id) << 3);
+                    encoder.uvarint(length as u64);
+                    return self.encode(encoder);
+                }
+                encoder.field(id, scalar, |encoder| self.encode(encoder))
+            }
             WriteForm::Slot => self.encode_slot(encoder),
             WriteForm::Region(table) => self.encode_region(table, encoder),
         }
@@ -153,6 +175,15 @@ pub trait Decode<'de>: Layout + Sized {
     /// What is wrong with the bytes; [`Code::Absent`] for an unknown union member.
     fn decode(decoder: &mut Decoder<'de>) -> Result<Self, Error>;
 
+    /// Reads a value that must use up `region`, one level further down.
+    ///
+    /// # Errors
+    /// As [`Decode::decode`]; [`Code::Leftover`], [`Code::Depth`].
+    #[inline]
+    fn decode_in(region: &'de [u8], decoder: &mut Decoder<'de>) -> Result<Self, Error> {
+        decoder.value_in(region, Self::decode)
+    }
+
     /// Reads a value behind a field tag or an entry's key of a kind the type accepts.
     ///
     /// # Errors
@@ -160,7 +191,8 @@ pub trait Decode<'de>: Layout + Sized {
     #[inline]
     fn decode_tagged(kind: u8, decoder: &mut Decoder<'de>) -> Result<Self, Error> {
         let _ = kind;
-        decoder.sized_value(Self::decode)
+        let region = decoder.reader.sized()?;
+        Self::decode_in(region, decoder)
     }
 
     /// Reads an element of an array or tuple, or a field in fingerprint mode.
@@ -170,13 +202,16 @@ pub trait Decode<'de>: Layout + Sized {
     #[inline]
     fn decode_slot(decoder: &mut Decoder<'de>) -> Result<Self, Error> {
         match Self::SLOT {
-            Slot::Sized => decoder.sized_value(Self::decode),
+            Slot::Sized => {
+                let region = decoder.reader.sized()?;
+                Self::decode_in(region, decoder)
+            }
             Slot::Varint => decoder.nested(Self::decode),
             Slot::Fixed(width) => {
                 let region = decoder.reader.take(u64::from(width))?;
-                decoder.value_in(region, Self::decode)
+                Self::decode_in(region, decoder)
             }
-            Slot::Empty => decoder.value_in(&[], Self::decode),
+            Slot::Empty => Self::decode_in(&[], decoder),
         }
     }
 
@@ -188,7 +223,7 @@ pub trait Decode<'de>: Layout + Sized {
     fn decode_region(table: &mut ReadTable<'de>, decoder: &mut Decoder<'de>) -> Result<Self, Error> {
         let _ = table;
         let region = plain_region(&mut decoder.reader)?;
-        decoder.value_in(region, Self::decode)
+        Self::decode_in(region, decoder)
     }
 
     /// Reads a struct field.

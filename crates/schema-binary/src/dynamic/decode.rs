@@ -129,7 +129,7 @@ impl<'g> Walk<'g> {
         decoder: &mut Decoder<'a>,
         keys: Option<&mut ReadTable<'a>>,
     ) -> Result<Object, Error> {
-        let mut sink = ObjectSink { walk: self, node, object: Object::new() };
+        let mut sink = ObjectSink::new(self, node, decoder.reader.remaining());
         read_struct(decoder, node.fields(), &mut sink, keys)?;
         Ok(sink.object)
     }
@@ -213,6 +213,13 @@ pub(super) struct ObjectSink<'g> {
     pub(super) object: Object,
 }
 
+impl<'g> ObjectSink<'g> {
+    /// Makes room for no more fields than so many bytes can hold.
+    pub(super) fn new(walk: Walk<'g>, node: &'g StructNode, bytes: usize) -> Self {
+        Self { walk, node, object: Object::with_capacity(node.infos.len().min(bytes)) }
+    }
+}
+
 impl<'a> StructSink<'a> for ObjectSink<'_> {
     fn field(
         &mut self,
@@ -227,7 +234,8 @@ impl<'a> StructSink<'a> for ObjectSink<'_> {
             ReadForm::Slot => self.walk.slot(id, decoder)?,
             ReadForm::Region(table) => self.walk.region(id, info.intern, table, decoder)?,
         };
-        self.object.push(Text::from(&*info.name), value);
+        let name = self.node.names.get(number).ok_or(Code::Schema)?;
+        self.object.push(name.clone(), value);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Reading arrays and tuples.
 
+use super::Value;
 use super::decode::{ObjectSink, Walk};
-use super::{Object, Value};
 use crate::dictionary::StringSlot;
 use crate::engine::{ArrayRules, Decoder, ReadTable, RowReader, Str, read_count, read_numbers};
 use crate::layout::{ArrayNode, Node, NodeId};
@@ -62,7 +62,7 @@ impl Walk<'_> {
         let Node::Struct(node) = self.0.node(row) else { return Err(Code::Schema.into()) };
         let mut rows = RowReader::new(node.fields());
         for index in 0..count {
-            let mut sink = ObjectSink { walk: self, node, object: Object::new() };
+            let mut sink = ObjectSink::new(self, node, decoder.reader.remaining() / (count - index));
             rows.next(decoder, &mut sink).map_err(|error| error.at(index))?;
             items.push(Value::Object(sink.object));
         }

@@ -135,6 +135,11 @@ impl Object {
         Self { entries: Vec::new() }
     }
 
+    /// An object without properties that has room for some.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self { entries: Vec::with_capacity(capacity) }
+    }
+
     /// The value of a property.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)

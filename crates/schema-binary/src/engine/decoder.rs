@@ -90,6 +90,15 @@ impl<'a> Decoder<'a> {
         value
     }
 
+    /// Counts the level of a leaf.
+    ///
+    /// # Errors
+    /// [`Code::Depth`] beyond [`MAX_DEPTH`].
+    #[inline]
+    pub fn leaf(&self) -> Result<(), Error> {
+        if self.depth >= MAX_DEPTH { Err(Code::Depth.into()) } else { Ok(()) }
+    }
+
     /// Reads a value that must use up `region`, one level further down.
     ///
     /// # Errors

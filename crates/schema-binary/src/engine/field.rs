@@ -96,9 +96,31 @@ pub struct Fields<'s> {
     pub open: bool,
     /// Whether the fields are in ascending order of their ids; rare recursive variants are not.
     pub sorted: bool,
+    /// A bit for each of the first 64 fields that is required.
+    required: u64,
 }
 
 impl<'s> Fields<'s> {
+    /// Fields in the order in which they are written.
+    pub const fn new(
+        list: &'s [FieldInfo],
+        hidden: &'s [Cow<'static, str>],
+        open: bool,
+        sorted: bool,
+    ) -> Self {
+        let mut required = 0;
+        let mut rest = list;
+        let mut bit = 1u64;
+        while let Some((field, after)) = rest.split_first() {
+            if !field.optional {
+                required |= bit;
+            }
+            bit = bit.wrapping_shl(1);
+            rest = after;
+        }
+        Self { list, hidden, open, sorted, required }
+    }
+
     /// The greatest number of fields a row may have to take part in shapes.
     pub const MAX_SHAPED: usize = 30;
 
@@ -124,7 +146,13 @@ impl<'s> Fields<'s> {
         self.list.iter().any(|field| field.name == name) || self.hidden.iter().any(|hidden| hidden == name)
     }
 
-    /// Whether all required fields are present, and if not, the first that is missing.
+    /// Whether all required fields are among the first 64 and in this set of positions.
+    #[inline]
+    pub(super) fn all_required(&self, present: u64) -> bool {
+        self.list.len() <= 64 && present & self.required == self.required
+    }
+
+    /// The first required field that is not present.
     pub(super) fn first_missing(&self, present: impl Fn(usize) -> bool) -> Option<&'s str> {
         let missing = |(index, field): (usize, &'s FieldInfo)| {
             (!field.optional && !present(index)).then_some(field.name.as_ref())

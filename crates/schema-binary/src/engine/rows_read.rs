@@ -20,13 +20,20 @@ enum Place {
     Unknown,
 }
 
+/// A shape: where its places end, and whether they are all fields in order.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    end: usize,
+    whole: bool,
+}
+
 /// The state of one run of rows.
 #[derive(Debug)]
 pub struct RowReader<'s, 'a> {
     fields: Fields<'s>,
-    /// All shapes one behind the other; `ends` tells them apart.
+    /// The places of all shapes, one behind the other.
     places: Vec<Place>,
-    ends: Vec<usize>,
+    shapes: Vec<Shape>,
     /// One table a field.
     tables: Vec<ReadTable<'a>>,
 }
@@ -35,13 +42,14 @@ impl<'s, 'a> RowReader<'s, 'a> {
     /// Starts a run of rows of a struct with these fields.
     pub fn new(fields: Fields<'s>) -> Self {
         let tables = fields.list.iter().map(|_| ReadTable::default()).collect();
-        Self { fields, places: Vec::new(), ends: Vec::new(), tables }
+        Self { fields, places: Vec::new(), shapes: Vec::new(), tables }
     }
 
     /// Reads the next row.
     ///
     /// # Errors
     /// Everything that can be wrong with a row, at the path of the field concerned.
+    #[inline]
     pub fn next<S: StructSink<'a>>(&mut self, decoder: &mut Decoder<'a>, sink: &mut S) -> Result<(), Error> {
         let row = decoder.reader.sized()?;
         let outer = std::mem::replace(&mut decoder.reader, Reader::new(row));
@@ -49,23 +57,49 @@ impl<'s, 'a> RowReader<'s, 'a> {
         match decoder.reader.uvarint()? {
             0 if self.fields.wide() => self.declared_row(decoder, sink, &mut present)?,
             0 if decoder.positional() => {
-                let shape = self.positional_shape(decoder.reader.uvarint()?)?;
+                self.positional_shape(decoder.reader.uvarint()?)?;
+                let shape = self.shape(self.shapes.len() as u64 - 1)?;
                 self.shaped_row(shape, decoder, sink, &mut present)?;
             }
             0 => {
                 self.declared_row(decoder, sink, &mut present)?;
-                self.ends.push(self.places.len());
+                self.end_shape();
             }
             reference => {
-                self.shaped_row(reference - 1, decoder, sink, &mut present)?;
+                let shape = self.shape(reference - 1)?;
+                if shape.1.whole && sink.whole_row(&mut self.tables, decoder)? {
+                    decoder.reader.finish()?;
+                    decoder.reader = outer;
+                    return Ok(());
+                }
+                self.shaped_row(shape, decoder, sink, &mut present)?;
             }
         }
         decoder.reader = outer;
         require(self.fields, &present)
     }
 
-    /// Learns a shape given as a bit mask over the fields and says its number.
-    fn positional_shape(&mut self, mask: u64) -> Result<u64, Error> {
+    /// Ends a shape whose places were just added.
+    fn end_shape(&mut self) {
+        let start = self.shapes.last().map_or(0, |shape| shape.end);
+        let places = self.places.iter().skip(start);
+        let fields = (0..self.fields.list.len()).map(|index| Place::Field(index as u8));
+        let whole = places.copied().eq(fields);
+        self.shapes.push(Shape { end: self.places.len(), whole });
+    }
+
+    /// A known shape, and where its places start.
+    #[inline]
+    fn shape(&self, number: u64) -> Result<(usize, Shape), Error> {
+        let number = usize::try_from(number).map_err(|_| Code::RowShape)?;
+        let shape = *self.shapes.get(number).ok_or(Code::RowShape)?;
+        let start =
+            number.checked_sub(1).and_then(|before| self.shapes.get(before)).map_or(0, |before| before.end);
+        Ok((start, shape))
+    }
+
+    /// Learns a shape given as a bit mask over the fields.
+    fn positional_shape(&mut self, mask: u64) -> Result<(), Error> {
         let known = EXTRA_BIT | ((1 << self.fields.list.len()) - 1);
         if mask & !known != 0 {
             return Err(Code::RowShape.into());
@@ -75,22 +109,19 @@ impl<'s, 'a> RowReader<'s, 'a> {
         }
         let fields = (0u8..Fields::MAX_SHAPED as u8).filter(|index| mask >> index & 1 == 1);
         self.places.extend(fields.map(Place::Field));
-        self.ends.push(self.places.len());
-        Ok(self.ends.len() as u64 - 1)
+        self.end_shape();
+        Ok(())
     }
 
     /// Reads a row of a known shape.
     fn shaped_row<S: StructSink<'a>>(
         &mut self,
-        shape: u64,
+        (start, shape): (usize, Shape),
         decoder: &mut Decoder<'a>,
         sink: &mut S,
         present: &mut FieldSet,
     ) -> Result<(), Error> {
-        let shape = usize::try_from(shape).map_err(|_| Code::RowShape)?;
-        let end = *self.ends.get(shape).ok_or(Code::RowShape)?;
-        let start = shape.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end);
-        for at in start..end {
+        for at in start..shape.end {
             match self.places.get(at) {
                 Some(Place::Field(index)) => self.field(usize::from(*index), decoder, sink, present)?,
                 Some(Place::Extra) => self.extra(decoder, sink)?,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::encoder::Encoder;
 use super::extras::write_entries;
 use super::field::Fields;
-use super::struct_write::{StructSource, WriteForm, has};
+use super::struct_write::{RowFields, StructSource, has};
 use super::text::WriteTable;
 use crate::Error;
 
@@ -42,16 +42,12 @@ impl<'s, 'v> RowWriter<'s, 'v> {
         encoder.sized(|encoder| self.row(encoder, source))
     }
 
+    #[inline]
     fn row<S: StructSource<'v>>(&mut self, encoder: &mut Encoder, source: &S) -> Result<(), Error> {
-        let entries = source.entries().filter(|entries| !entries.is_empty());
+        let entries =
+            if self.fields.open { source.entries().filter(|entries| !entries.is_empty()) } else { None };
         let wide = self.fields.wide();
-        let mut mask = if entries.is_some() { EXTRA_BIT } else { 0 };
-        for (index, field) in self.fields.list.iter().enumerate() {
-            let has = has(source, field)?;
-            if !wide {
-                mask |= u64::from(has) << index;
-            }
-        }
+        let mask = self.mask(source, entries.is_some())?;
         let known = if wide { None } else { self.find_or_add(mask) };
         encoder.uvarint(known.map_or(0, |shape| shape as u64 + 1));
         let declare = known.is_none() && (wide || !encoder.positional());
@@ -64,28 +60,21 @@ impl<'s, 'v> RowWriter<'s, 'v> {
             }
             encoder.region(|encoder| write_entries(encoder, &*entries, None))?;
         }
-        self.row_fields(encoder, source, declare)
+        source.write_row(&mut RowFields::new(self.fields.list, &mut self.tables, declare), encoder)
     }
 
+    /// A bit for each field that is present, which only rows that are not too wide care about.
     #[inline]
-    fn row_fields<S: StructSource<'v>>(
-        &mut self,
-        encoder: &mut Encoder,
-        source: &S,
-        declare: bool,
-    ) -> Result<(), Error> {
-        let fields = self.fields.list.iter().zip(&mut self.tables);
-        for (field, table) in fields {
-            if !source.has(field.number) {
-                continue;
+    fn mask<S: StructSource<'v>>(&self, source: &S, entries: bool) -> Result<u64, Error> {
+        let mut mask = if entries { EXTRA_BIT } else { 0 };
+        let mut bit = 1u64;
+        for field in self.fields.list {
+            if has(source, field)? {
+                mask |= bit;
             }
-            if declare {
-                encoder.uvarint(u64::from(field.id));
-            }
-            let written = source.write(field.number, WriteForm::Region(table), encoder);
-            written.map_err(|error| error.at(&*field.name))?;
+            bit = bit.wrapping_shl(1);
         }
-        Ok(())
+        Ok(mask)
     }
 
     /// The number of a shape that was declared before; else numbers it, and the caller declares it.

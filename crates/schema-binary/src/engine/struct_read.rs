@@ -32,6 +32,15 @@ pub trait StructSink<'a> {
         decoder: &mut Decoder<'a>,
     ) -> Result<(), Error>;
 
+    /// Reads a row that has all fields in order, each with its table, and says whether the sink can do that.
+    ///
+    /// # Errors
+    /// Whatever is wrong with a value, at its field; [`Code::MissingKey`] for an absent one that is required.
+    fn whole_row(&mut self, tables: &mut [ReadTable<'a>], decoder: &mut Decoder<'a>) -> Result<bool, Error> {
+        let _ = (tables, decoder);
+        Ok(false)
+    }
+
     /// Reads the payload of an extra entry if an index signature matches its key.
     ///
     /// # Errors
@@ -134,6 +143,23 @@ fn read_positional<'a, S: StructSink<'a>>(
     if fields.open { read_counted_entries(decoder, fields, sink, keys) } else { Ok(()) }
 }
 
+/// A field of a whole row, if it is there.
+///
+/// # Errors
+/// What is wrong with it, or [`Code::MissingKey`] if it is required but absent.
+#[inline]
+pub fn row_field<T>(read: Result<T, Error>, name: &str, optional: bool) -> Result<Option<T>, Error> {
+    match read {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => absent_row_field(error, name, optional),
+    }
+}
+
+#[cold]
+fn absent_row_field<T>(error: Error, name: &str, optional: bool) -> Result<Option<T>, Error> {
+    if optional && error.code == Code::Absent { Ok(None) } else { Err(error.required().at(name)) }
+}
+
 /// Whether a value is there; absent is not an error here.
 pub(super) fn unless_absent(read: Result<(), Error>) -> Result<bool, Error> {
     match read {
@@ -144,7 +170,11 @@ pub(super) fn unless_absent(read: Result<(), Error>) -> Result<bool, Error> {
 }
 
 /// Fails for the first required field that is not present.
+#[inline]
 pub(super) fn require(fields: Fields<'_>, present: &FieldSet) -> Result<(), Error> {
+    if fields.all_required(present.low) {
+        return Ok(());
+    }
     match fields.first_missing(|index| present.contains(index)) {
         None => Ok(()),
         Some(name) => Err(Error::from(Code::MissingKey).at(name)),
@@ -155,7 +185,7 @@ pub(super) fn require(fields: Fields<'_>, present: &FieldSet) -> Result<(), Erro
 #[derive(Debug, Default)]
 pub(super) struct FieldSet {
     low: u64,
-    high: BTreeSet<usize>,
+    high: Option<Box<BTreeSet<usize>>>,
 }
 
 impl FieldSet {
@@ -163,7 +193,7 @@ impl FieldSet {
     #[inline]
     pub(super) fn insert(&mut self, index: usize) -> bool {
         if index >= 64 {
-            return self.high.insert(index);
+            return self.high.get_or_insert_default().insert(index);
         }
         let fresh = self.low >> index & 1 == 0;
         self.low |= 1 << index;
@@ -172,7 +202,11 @@ impl FieldSet {
 
     #[inline]
     pub(super) fn contains(&self, index: usize) -> bool {
-        if index >= 64 { self.high.contains(&index) } else { self.low >> index & 1 == 1 }
+        if index >= 64 {
+            self.high.as_ref().is_some_and(|high| high.contains(&index))
+        } else {
+            self.low >> index & 1 == 1
+        }
     }
 }
 

@@ -17,6 +17,47 @@ pub enum WriteForm<'t, 'v> {
     Region(&'t mut WriteTable<'v>),
 }
 
+/// The fields of a row while they are written, in order.
+#[derive(Debug)]
+pub struct RowFields<'t, 'v> {
+    /// The fields of the struct.
+    pub fields: &'t [FieldInfo],
+    /// The tables of the fields still to come.
+    tables: std::slice::IterMut<'t, WriteTable<'v>>,
+    /// Whether the row names its fields.
+    declare: bool,
+}
+
+impl<'t, 'v> RowFields<'t, 'v> {
+    pub(super) fn new(fields: &'t [FieldInfo], tables: &'t mut [WriteTable<'v>], declare: bool) -> Self {
+        Self { fields, tables: tables.iter_mut(), declare }
+    }
+
+    /// Writes the next field.
+    ///
+    /// # Errors
+    /// Those of `write`, at the field.
+    #[inline]
+    pub fn field(
+        &mut self,
+        field: &FieldInfo,
+        encoder: &mut Encoder,
+        write: impl FnOnce(WriteForm<'_, 'v>, &mut Encoder) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some(table) = self.tables.next() else { return Err(Code::Schema.into()) };
+        if self.declare {
+            encoder.uvarint(u64::from(field.id));
+        }
+        write(WriteForm::Region(table), encoder).map_err(|error| error.at(&*field.name))
+    }
+
+    /// Goes past a field the row does not have.
+    #[inline]
+    pub fn skip(&mut self) {
+        self.tables.next();
+    }
+}
+
 /// Gives the fields of one struct value.
 pub trait StructSource<'v> {
     /// Whether the value has the field with this number.
@@ -27,6 +68,21 @@ pub trait StructSource<'v> {
     /// # Errors
     /// Whatever is wrong with the value.
     fn write(&self, number: usize, form: WriteForm<'_, 'v>, encoder: &mut Encoder) -> Result<(), Error>;
+
+    /// Writes all fields the value has as regions of a row.
+    ///
+    /// # Errors
+    /// Whatever is wrong with a value, at its field.
+    fn write_row(&self, row: &mut RowFields<'_, 'v>, encoder: &mut Encoder) -> Result<(), Error> {
+        for field in row.fields {
+            if self.has(field.number) {
+                row.field(field, encoder, |form, encoder| self.write(field.number, form, encoder))?;
+            } else {
+                row.skip();
+            }
+        }
+        Ok(())
+    }
 
     /// The extra entries; `None` for structs without index signatures.
     ///
@@ -51,7 +107,9 @@ pub fn write_struct<'v, S: StructSource<'v>>(
     if encoder.positional() {
         return write_positional(encoder, fields, source, keys);
     }
-    if let Some(entries) = source.entries().filter(|entries| !entries.is_empty()) {
+    if fields.open
+        && let Some(entries) = source.entries().filter(|entries| !entries.is_empty())
+    {
         encoder.uvarint(0);
         encoder.sized(|encoder| write_entries(encoder, &*entries, keys))?;
     }

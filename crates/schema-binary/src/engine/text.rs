@@ -72,6 +72,9 @@ pub struct ReadTable<'a> {
 impl<'a> ReadTable<'a> {
     /// Remembers a string that was written in full, and lends it.
     pub fn push(&mut self, text: Str<'a>) -> &mut Str<'a> {
+        if self.seen.is_empty() {
+            self.seen.reserve(8);
+        }
         self.seen.push_mut(text)
     }
 
@@ -110,7 +113,8 @@ const GIVE_UP_AT: usize = 64;
 /// The strings one row field has written in full, in order.
 #[derive(Debug, Default)]
 pub struct WriteTable<'v> {
-    values: Vec<&'v [u8]>,
+    /// The values and their [`mark`]s.
+    values: Vec<(u64, &'v [u8])>,
     places: HashMap<&'v [u8], usize, foldhash::fast::RandomState>,
     hit: bool,
     given_up: bool,
@@ -120,15 +124,12 @@ impl<'v> WriteTable<'v> {
     /// The place of `text` if it was written before; else remembers it, and the caller writes it in full.
     ///
     /// Strings that are not Unicode come as other bytes than their text, which keeps unequal ones apart.
+    #[inline]
     pub fn find_or_add(&mut self, text: &'v [u8]) -> Option<usize> {
         if self.given_up {
             return None;
         }
-        let found = if self.places.is_empty() {
-            self.values.iter().position(|value| *value == text)
-        } else {
-            self.places.get(text).copied()
-        };
+        let found = if self.places.is_empty() { self.scan(text) } else { self.places.get(text).copied() };
         if found.is_some() {
             self.hit = true;
             return found;
@@ -141,15 +142,48 @@ impl<'v> WriteTable<'v> {
         None
     }
 
+    /// Compares marks before texts: most texts that are not equal differ there.
+    #[inline]
+    fn scan(&self, text: &[u8]) -> Option<usize> {
+        let wanted = mark(text);
+        self.values.iter().position(|(mark, value)| *mark == wanted && same(value, text))
+    }
+
+    #[cold]
     fn add(&mut self, text: &'v [u8]) {
         if self.places.is_empty() && self.values.len() >= SCAN_MAX {
-            self.places = self.values.iter().enumerate().map(|(place, value)| (*value, place)).collect();
+            self.places = self.values.iter().enumerate().map(|(place, (_, value))| (*value, place)).collect();
         }
         if !self.places.is_empty() {
             self.places.insert(text, self.values.len());
         }
-        self.values.push(text);
+        if self.values.is_empty() {
+            self.values.reserve(SCAN_MAX);
+        }
+        self.values.push((mark(text), text));
     }
+}
+
+/// Whether two texts are equal; short ones are compared in place.
+#[inline]
+fn same(left: &[u8], right: &[u8]) -> bool {
+    match (left.first_chunk::<8>(), right.first_chunk::<8>(), left.last_chunk::<8>(), right.last_chunk::<8>())
+    {
+        (Some(a), Some(b), Some(c), Some(d)) if left.len() == right.len() && left.len() <= 16 => {
+            a == b && c == d
+        }
+        _ => left == right,
+    }
+}
+
+/// The last bytes of a text and its length, as one number.
+#[inline]
+fn mark(text: &[u8]) -> u64 {
+    let tail = match text.last_chunk() {
+        Some(tail) => u64::from_le_bytes(*tail),
+        None => text.iter().fold(0, |tail, byte| tail << 8 | u64::from(*byte)),
+    };
+    tail.wrapping_add((text.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 #[cfg(test)]

@@ -96,6 +96,7 @@ pub fn struct_node(
             .map(|(number, info)| FieldInfo { number, ..info.clone() })
             .collect(),
         layouts,
+        names: Vec::new(),
         signatures: rest.map(signature).into_iter().collect(),
         hidden: sentinels.iter().map(|(name, _)| name.clone()).collect(),
         sentinels,

@@ -12,6 +12,7 @@ pub use fingerprint::fingerprint;
 pub use literal::Literal;
 
 use crate::dictionary::StringSlot;
+use crate::dynamic::Text;
 use crate::engine::{FieldInfo, Fields, Intern, Kinds, Selector, Slot};
 
 /// The place of a node in its graph.
@@ -145,6 +146,8 @@ pub struct StructNode {
     pub infos: Vec<FieldInfo>,
     /// Their layouts, in the same order.
     pub layouts: Vec<NodeId>,
+    /// Their names, to share.
+    pub names: Vec<Text>,
     /// What extra entries may be, first match wins.
     pub signatures: Vec<Signature>,
     /// The sentinels of a variant: fields that its tag tells, with their values.
@@ -159,7 +162,7 @@ impl StructNode {
     /// The engine's view of the struct.
     pub fn fields(&self) -> Fields<'_> {
         let open = !self.signatures.is_empty();
-        Fields { list: &self.infos, hidden: &self.hidden, open, sorted: !self.declared_order }
+        Fields::new(&self.infos, &self.hidden, open, !self.declared_order)
     }
 
     /// Puts the fields in the order of `names`.
@@ -182,6 +185,7 @@ impl StructNode {
             info.kinds = graph.node(*layout).kinds();
             info.intern = graph.intern(*layout);
         }
+        self.names = self.infos.iter().map(|info| Text::from(&*info.name)).collect();
         for signature in &mut self.signatures {
             signature.kinds = graph.node(signature.value).kinds();
         }

@@ -20,6 +20,11 @@ impl Encode for [u8] {
         encoder.bytes(self);
         Ok(())
     }
+
+    #[inline]
+    fn length(&self) -> Option<usize> {
+        Some(self.len())
+    }
 }
 
 macro_rules! encode_as_bytes {
@@ -38,48 +43,40 @@ macro_rules! encode_as_bytes {
                 encoder.bytes(self);
                 Ok(())
             }
+
+            #[inline]
+            fn length(&self) -> Option<usize> {
+                Some(self.len())
+            }
         }
     )*};
 }
 
 encode_as_bytes!([] Vec<u8>, [] Cow<'_, [u8]>, [const N: usize] [u8; N]);
 
-impl<'de: 'a, 'a> Decode<'de> for &'a [u8] {
-    #[inline]
-    fn decode(decoder: &mut Decoder<'de>) -> Result<Self, Error> {
-        Ok(decoder.reader.take_rest())
-    }
+macro_rules! decode_bytes {
+    ($([$($generics:tt)*] $type:ty, $bytes:ident => $value:expr;)*) => {$(
+        impl<'de $($generics)*> Decode<'de> for $type {
+            #[inline]
+            fn decode(decoder: &mut Decoder<'de>) -> Result<Self, Error> {
+                let $bytes = decoder.reader.take_rest();
+                $value
+            }
+
+            #[inline]
+            fn decode_in($bytes: &'de [u8], decoder: &mut Decoder<'de>) -> Result<Self, Error> {
+                decoder.leaf()?;
+                $value
+            }
+        }
+    )*};
 }
 
-impl<'de: 'a, 'a> Decode<'de> for Cow<'a, [u8]> {
-    #[inline]
-    fn decode(decoder: &mut Decoder<'de>) -> Result<Self, Error> {
-        Ok(Cow::Borrowed(decoder.reader.take_rest()))
-    }
-}
-
-impl<'de> Decode<'de> for Vec<u8> {
-    fn decode(decoder: &mut Decoder<'de>) -> Result<Self, Error> {
-        Ok(decoder.reader.take_rest().to_vec())
-    }
-}
-
-impl<'de> Decode<'de> for Box<[u8]> {
-    fn decode(decoder: &mut Decoder<'de>) -> Result<Self, Error> {
-        Ok(decoder.reader.take_rest().into())
-    }
-}
-
-impl<'de, const N: usize> Decode<'de> for [u8; N] {
-    #[inline]
-    fn decode(decoder: &mut Decoder<'de>) -> Result<Self, Error> {
-        decoder.reader.take_rest().try_into().map_err(|_| Code::Check.into())
-    }
-}
-
-impl<'de: 'a, 'a, const N: usize> Decode<'de> for &'a [u8; N] {
-    #[inline]
-    fn decode(decoder: &mut Decoder<'de>) -> Result<Self, Error> {
-        decoder.reader.take_rest().try_into().map_err(|_| Code::Check.into())
-    }
+decode_bytes! {
+    [: 'a, 'a] &'a [u8], bytes => Ok(bytes);
+    [: 'a, 'a] Cow<'a, [u8]>, bytes => Ok(Cow::Borrowed(bytes));
+    [] Vec<u8>, bytes => Ok(bytes.to_vec());
+    [] Box<[u8]>, bytes => Ok(bytes.into());
+    [, const N: usize] [u8; N], bytes => bytes.try_into().map_err(|_| Code::Check.into());
+    [: 'a, 'a, const N: usize] &'a [u8; N], bytes => bytes.try_into().map_err(|_| Code::Check.into());
 }

@@ -12,7 +12,7 @@ use crate::layout::{Builder, NodeId, struct_node};
 use crate::typed::plain_region;
 use crate::{Code, Decode, Encode, Error, Layout};
 
-const RECORD: Fields<'static> = Fields { list: &[], hidden: &[], open: true, sorted: true };
+const RECORD: Fields<'static> = Fields::new(&[], &[], true, true);
 
 /// Entries of a map, sorted by the bytes of their keys.
 #[derive(Debug)]

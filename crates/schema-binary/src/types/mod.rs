@@ -79,6 +79,11 @@ macro_rules! encode_as_target {
             }
 
             #[inline]
+            fn length(&self) -> Option<usize> {
+                (**self).length()
+            }
+
+            #[inline]
             fn scalar(&self) -> Result<Scalar, Error> {
                 (**self).scalar()
             }
@@ -117,6 +122,11 @@ impl<'de, T: Decode<'de>> Decode<'de> for Box<T> {
     #[inline]
     fn decode(decoder: &mut Decoder<'de>) -> Result<Self, Error> {
         T::decode(decoder).map(Self::new)
+    }
+
+    #[inline]
+    fn decode_in(region: &'de [u8], decoder: &mut Decoder<'de>) -> Result<Self, Error> {
+        T::decode_in(region, decoder).map(Self::new)
     }
 
     #[inline]

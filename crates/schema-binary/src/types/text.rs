@@ -26,12 +26,18 @@ impl Encode for str {
     }
 
     #[inline]
+    fn length(&self) -> Option<usize> {
+        Some(self.len())
+    }
+
+    #[inline]
     fn encode_region<'v>(&'v self, table: &mut WriteTable<'v>, encoder: &mut Encoder) -> Result<(), Error> {
         if let Some(place) = table.find_or_add(self.as_bytes()) {
             encoder.uvarint(2 * place as u64 + 1);
             return Ok(());
         }
-        encoder.region(|encoder| self.encode(encoder))
+        encoder.uvarint(2 * self.len() as u64);
+        self.encode(encoder)
     }
 }
 
@@ -94,7 +100,7 @@ fn read_region<'de, T: FromText<'de>, const FIELD: bool>(
     }
     let region = decoder.reader.take(code >> 1)?;
     if FIELD {
-        decoder.nested(|_| Ok(()))?;
+        decoder.leaf()?;
     }
     let mut text = Str::Borrowed(Reader::new(region).text()?);
     let value = T::from_text(&mut text, decoder)?;
@@ -120,6 +126,11 @@ macro_rules! encode_as_str {
             }
 
             #[inline]
+            fn length(&self) -> Option<usize> {
+                Some(self.len())
+            }
+
+            #[inline]
             fn encode_region<'v>(&'v self, table: &mut WriteTable<'v>, encoder: &mut Encoder) -> Result<(), Error> {
                 (**self).encode_region(table, encoder)
             }
@@ -135,6 +146,13 @@ macro_rules! decode_text {
             #[inline]
             fn decode(decoder: &mut Decoder<'de>) -> Result<Self, Error> {
                 let mut text = Str::Borrowed(decoder.reader.text()?);
+                Self::from_text(&mut text, decoder)
+            }
+
+            #[inline]
+            fn decode_in(region: &'de [u8], decoder: &mut Decoder<'de>) -> Result<Self, Error> {
+                decoder.leaf()?;
+                let mut text = Str::Borrowed(Reader::new(region).text()?);
                 Self::from_text(&mut text, decoder)
             }
 
