@@ -15,6 +15,8 @@ pub struct PendingLimits {
     pub payload_bytes: usize,
 }
 
+const UNLIMITED: PendingLimits = PendingLimits { entries: usize::MAX, payload_bytes: usize::MAX };
+
 /// Entries that a remote does not have yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
@@ -28,7 +30,9 @@ impl Journal {
     /// The first entries in insertion order that `remote` may not have: everything behind its
     /// checkpoint that did not come from it. `None` if there is nothing to upload.
     ///
-    /// Entries committed later stay pending, whatever their ids.
+    /// Entries committed later stay pending, whatever their ids. Until [`Journal::uploaded`] is told, the
+    /// same entries are offered again, also after a crash and whatever the limits: a server
+    /// recognizes an upload that it has by its batches, so they must not be cut anew.
     ///
     /// # Errors
     /// If the journal fails.
@@ -122,10 +126,14 @@ fn pending(
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let known = rows::ensure_remote(&transaction, remote)?;
+    let tried = known.attempt > known.checkpoint;
+    let (limits, latest) = if tried { (UNLIMITED, known.attempt) } else { (limits, latest) };
     let (mut entries, through) = read_pending(&transaction, known, latest, limits)?;
     if entries.is_empty() {
         // Only entries of the remote itself: nobody has to look at them again (EL-072).
         rows::advance_remote(&transaction, known.number, 0, latest)?;
+    } else if !tried {
+        rows::set_attempt(&transaction, known.number, through)?;
     }
     transaction.commit()?;
     entries.sort_unstable_by_key(|entry| entry.id);

@@ -87,13 +87,15 @@ pub(super) struct Remote {
     pub(super) cursor: i64,
     /// The position up to which everything was uploaded to it.
     pub(super) checkpoint: i64,
+    /// The position up to which an upload was begun.
+    pub(super) attempt: i64,
 }
 
 pub(super) fn remote(connection: &Connection, id: RemoteId) -> Result<Option<Remote>, Cause> {
     let mut statement =
-        connection.prepare_cached("SELECT remote, cursor, checkpoint FROM remotes WHERE id = ?")?;
+        connection.prepare_cached("SELECT remote, cursor, checkpoint, attempt FROM remotes WHERE id = ?")?;
     let found = statement.query_row([id.0], |row| {
-        Ok(Remote { number: row.get(0)?, cursor: row.get(1)?, checkpoint: row.get(2)? })
+        Ok(Remote { number: row.get(0)?, cursor: row.get(1)?, checkpoint: row.get(2)?, attempt: row.get(3)? })
     });
     Ok(found.optional()?)
 }
@@ -104,7 +106,7 @@ pub(super) fn ensure_remote(connection: &Connection, id: RemoteId) -> Result<Rem
         return Ok(remote);
     }
     connection.execute("INSERT INTO remotes (id) VALUES (?)", [id.0])?;
-    Ok(Remote { number: connection.last_insert_rowid(), cursor: 0, checkpoint: 0 })
+    Ok(Remote { number: connection.last_insert_rowid(), cursor: 0, checkpoint: 0, attempt: 0 })
 }
 
 /// Moves cursor and checkpoint of a remote forward; neither ever moves back.
@@ -118,6 +120,12 @@ pub(super) fn advance_remote(
         "UPDATE remotes SET cursor = max(cursor, ?2), checkpoint = max(checkpoint, ?3) WHERE remote = ?1",
     )?;
     statement.execute([number, cursor, checkpoint])?;
+    Ok(())
+}
+
+pub(super) fn set_attempt(connection: &Connection, number: i64, attempt: i64) -> Result<(), Cause> {
+    let mut statement = connection.prepare_cached("UPDATE remotes SET attempt = ?2 WHERE remote = ?1")?;
+    statement.execute([number, attempt])?;
     Ok(())
 }
 

@@ -22,7 +22,8 @@ const STEPS: [&str; 1] = ["
         remote INTEGER PRIMARY KEY,
         id BLOB NOT NULL UNIQUE,
         cursor INTEGER NOT NULL DEFAULT 0,
-        checkpoint INTEGER NOT NULL DEFAULT 0
+        checkpoint INTEGER NOT NULL DEFAULT 0,
+        attempt INTEGER NOT NULL DEFAULT 0
     ) STRICT;
     CREATE TABLE entries (
         position INTEGER PRIMARY KEY,

@@ -73,7 +73,7 @@ impl Journal {
     /// # Errors
     /// If the journal fails.
     pub fn forget_progress(&mut self, remote: RemoteId) -> Result<(), JournalError> {
-        let forget = "UPDATE remotes SET cursor = 0, checkpoint = 0 WHERE id = ?";
+        let forget = "UPDATE remotes SET cursor = 0, checkpoint = 0, attempt = 0 WHERE id = ?";
         let forgotten = self.connection.execute(forget, [remote.0]).map(drop).map_err(Cause::from);
         forgotten.map_err(JournalError::during("forget progress"))
     }
