@@ -9,7 +9,7 @@ const numbers = { NaN: Number.NaN, Infinity: Infinity, "-Infinity": -Infinity, "
 const readReason = (reason) => {
   if ("fail" in reason) return Cause.makeFailReason(read(reason.fail))
   if ("die" in reason) return Cause.makeDieReason(read(reason.die))
-  return Cause.makeInterruptReason(reason.interrupt ?? undefined)
+  return Cause.makeInterruptReason(reason.interrupt === null ? undefined : read(reason.interrupt))
 }
 const readCause = (reasons) => Cause.fromReasons(reasons.map(readReason))
 
@@ -61,7 +61,7 @@ const writeString = (s) => s.isWellFormed() ? s : { $utf16: Array.from({ length:
 const writeReason = (reason) => {
   if (reason._tag === "Fail") return { fail: write(reason.error) }
   if (reason._tag === "Die") return { die: write(reason.defect) }
-  return { interrupt: reason.fiberId ?? null }
+  return { interrupt: reason.fiberId === undefined ? null : writeNumber(reason.fiberId) }
 }
 const writeDuration = ({ value }) => {
   if (value._tag === "Infinity") return "Infinity"

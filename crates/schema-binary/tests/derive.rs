@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use schema_binary::dynamic::{self, Schema, Value, json, notation};
 use schema_binary::types::{
-    BigInt, Cause, Date, DateTimeUtc, Exit, Frame, Json, NonEmpty, Nullable, Reason, Symbol, Undefined,
+    BigInt, Cause, Date, DateTimeUtc, Exit, Frame, Items, Json, NonEmpty, Nullable, Reason, Symbol, Undefined,
 };
 use schema_binary::{Code, Codec, Decode, Encode, Layout, Mode, decode, encode};
 
@@ -477,4 +477,18 @@ fn borrowing_fields_are_part_of_the_input() {
     assert!(frame.as_ptr_range().contains(&read.text.as_ptr()));
     assert!(frame.as_ptr_range().contains(&read.bytes.as_ptr()));
     assert!(matches!(read.cow, Cow::Borrowed(_)));
+}
+
+#[test]
+fn items_are_read_one_by_one() {
+    let frame = encode(&vec![&[1u8, 2][..], &[], &[3]]).unwrap();
+    let items: Items<'_, &[u8]> = decode(&frame).unwrap();
+    assert_eq!(items.iter().collect::<Result<Vec<_>, _>>().unwrap(), [&[1u8, 2][..], &[], &[3]]);
+    let frame = encode(&vec![-1i64, 300]).unwrap();
+    let items: Items<'_, i64> = decode(&frame).unwrap();
+    assert_eq!((items.len(), items.iter().sum::<Result<i64, _>>().unwrap()), (2, 299));
+    let short: Items<'_, &[u8]> = decode(&[4, 0x20, 2, 1, 7]).unwrap();
+    let read: Vec<_> = short.iter().collect();
+    assert_eq!(read.len(), 2);
+    assert_eq!(read[1].as_ref().unwrap_err().to_string(), "truncated at [1]");
 }

@@ -1,6 +1,6 @@
 //! What is written and read; `interop/codec/bench.mjs` makes the same values.
 
-use schema_binary::types::NonEmpty;
+use schema_binary::types::{Items, NonEmpty};
 use schema_binary::{Decode, Encode, Layout};
 
 /// An entry of an event log.
@@ -55,6 +55,25 @@ pub(crate) struct RemoteBatch<'a> {
     iv: &'a [u8],
     #[schema(rename = "encryptedBatch")]
     encrypted_batch: &'a [u8],
+}
+
+/// The same, for readers that look at ids one by one.
+#[derive(Layout, Decode)]
+pub(crate) struct LentBatch<'a> {
+    sequence: u64,
+    #[schema(rename = "entryIds")]
+    entry_ids: Items<'a, &'a [u8]>,
+    iv: &'a [u8],
+    #[schema(rename = "encryptedBatch")]
+    encrypted_batch: &'a [u8],
+}
+
+impl LentBatch<'_> {
+    /// The bytes of the batch, ids and all.
+    pub(crate) fn size(&self) -> usize {
+        let ids: usize = self.entry_ids.iter().flatten().map(<[u8]>::len).sum();
+        self.sequence as usize + ids + self.iv.len() + self.encrypted_batch.len()
+    }
 }
 
 /// 16 batches of 64 KiB.

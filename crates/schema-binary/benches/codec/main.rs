@@ -10,7 +10,7 @@
 
 mod data;
 
-use data::{Event, Numbers, RemoteBatch, Settings, Text};
+use data::{Event, LentBatch, Numbers, RemoteBatch, Settings, Text};
 use divan::{AllocProfiler, Bencher, counter::BytesCount};
 use schema_binary::dynamic::Schema;
 use schema_binary::types::Rows;
@@ -87,6 +87,17 @@ fn large_batches_read(bencher: Bencher<'_, '_>) {
     let bytes = data::Bytes::new();
     let frame = frame(&data::batches(&bytes));
     reads::<Vec<RemoteBatch<'_>>>(bencher, &frame);
+}
+
+#[divan::bench]
+fn large_batches_read_one_by_one(bencher: Bencher<'_, '_>) {
+    let bytes = data::Bytes::new();
+    let frame = frame(&data::batches(&bytes));
+    let codec = Codec::<Rows<'_, LentBatch<'_>>>::new(Mode::Default);
+    bencher.counter(BytesCount::new(frame.len())).bench_local(|| {
+        let rows = codec.decode(divan::black_box(&frame));
+        rows.map(|rows| rows.iter().flatten().map(|batch| batch.size()).sum::<usize>())
+    });
 }
 
 #[divan::bench]

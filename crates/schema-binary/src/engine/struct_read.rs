@@ -185,7 +185,7 @@ pub(super) fn require(fields: Fields<'_>, present: &FieldSet) -> Result<(), Erro
 #[derive(Debug, Default)]
 pub(super) struct FieldSet {
     low: u64,
-    high: Option<Box<BTreeSet<usize>>>,
+    high: BTreeSet<usize>,
 }
 
 impl FieldSet {
@@ -193,7 +193,7 @@ impl FieldSet {
     #[inline]
     pub(super) fn insert(&mut self, index: usize) -> bool {
         if index >= 64 {
-            return self.high.get_or_insert_default().insert(index);
+            return self.high.insert(index);
         }
         let fresh = self.low >> index & 1 == 0;
         self.low |= 1 << index;
@@ -202,11 +202,7 @@ impl FieldSet {
 
     #[inline]
     pub(super) fn contains(&self, index: usize) -> bool {
-        if index >= 64 {
-            self.high.as_ref().is_some_and(|high| high.contains(&index))
-        } else {
-            self.low >> index & 1 == 1
-        }
+        if index >= 64 { self.high.contains(&index) } else { self.low >> index & 1 == 1 }
     }
 }
 

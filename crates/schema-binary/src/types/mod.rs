@@ -9,7 +9,7 @@
 //! | `Vec<u8>`, `&[u8]`, `Cow<[u8]>`, `[u8; N]` | bytes (`N` is checked); `u8` alone has no layout |
 //! | `i128`, [`BigInt`] | bigint |
 //! | `()` | undefined |
-//! | `Vec<T>`, `Box<[T]>`, `&[T]`, [`NonEmpty<T>`], [`Rows<T>`] | array |
+//! | `Vec<T>`, `Box<[T]>`, `&[T]`, [`NonEmpty<T>`], [`Rows<T>`], [`Items<T>`] | array |
 //! | tuples of up to six | tuple |
 //! | `BTreeMap<K, V>`, `HashMap<K, V>` with text keys | record |
 //! | `Option<T>`, `Result<T, E>`, [`Exit`], [`Cause`], [`Reason`] | option, result, exit, cause, causeReason |
@@ -23,6 +23,7 @@ mod array;
 mod bytes;
 mod exit;
 mod frame;
+mod items;
 mod map;
 mod number;
 mod option;
@@ -35,11 +36,12 @@ mod value;
 pub use array::NonEmpty;
 pub use exit::{Cause, Exit, Reason};
 pub use frame::Frame;
+pub use items::{Items, ItemsIter};
 #[doc(hidden)]
 pub use map::{Record, SortedEntries, read_entry};
 pub use num_bigint::BigInt;
 pub use option::{Nullable, Undefined};
-pub use rows::Rows;
+pub use rows::{Rows, RowsIter};
 pub use text::Symbol;
 pub use time::{Date, DateTimeUtc};
 pub use value::Json;

@@ -102,7 +102,7 @@ fn write_reason(reason: &Reason) -> Value {
     match reason {
         Reason::Fail(value) => object([("fail", write(value))]),
         Reason::Die(value) => object([("die", write(value))]),
-        Reason::Interrupt(fiber) => object([("interrupt", fiber.map_or(Value::Null, Value::Number))]),
+        Reason::Interrupt(fiber) => object([("interrupt", fiber.map_or(Value::Null, write_number))]),
     }
 }
 
