@@ -10,6 +10,8 @@ use clap::{Args, Subcommand};
 use logkeep_sessions::documents::{DocumentError, DocumentStore, Key, Order, Prefix, network_file_system};
 use logkeep_sessions::json::{self, Json};
 
+use crate::failure::Failure;
+
 /// Read and change the JSON documents of a data directory
 ///
 /// Never reaches outside its `storage` folder. Values are JSON on standard input
@@ -67,10 +69,7 @@ struct Root {
 pub(crate) fn run(arguments: Documents) -> ExitCode {
     match execute(arguments.command) {
         Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => Failure::new(error).report(),
     }
 }
 

@@ -12,7 +12,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use etcetera::BaseStrategy;
 use logkeep_sessions::store::SessionStore;
+
+use crate::failure::Failure;
 
 /// Take over sessions of coding agents, and look at them
 #[derive(Debug, Args)]
@@ -50,10 +53,7 @@ pub(crate) fn run(arguments: Sessions) -> ExitCode {
         Ok(code) => code,
         // Whoever read the output has seen enough.
         Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => Failure::new(error).report(),
     }
 }
 
@@ -77,15 +77,8 @@ impl Context {
 
 /// `logkeep/device` in the platform's folder for application data.
 fn default_data() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = if cfg!(windows) {
-        variable("LOCALAPPDATA")
-    } else if cfg!(target_os = "macos") {
-        variable("HOME").map(|home| home.join("Library/Application Support"))
-    } else {
-        variable("XDG_DATA_HOME").or_else(|| variable("HOME").map(|home| home.join(".local/share")))
-    };
-    base.map(|base| base.join("logkeep/device"))
+    let platform = etcetera::choose_base_strategy().ok()?;
+    Some(platform.data_dir().join("logkeep/device"))
 }
 
 fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {

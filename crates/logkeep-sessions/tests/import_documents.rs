@@ -409,3 +409,45 @@ fn the_folder_of_documents_stands_for_the_data_directory() {
     let report = run(&storage, &mut place.store, place.data.path(), false);
     assert_eq!(report.counts.sessions, 1);
 }
+
+#[test]
+fn messages_of_the_first_form_become_messages_and_parts() {
+    let mut place = Place::empty();
+    let session = |file: &str| format!("project/srv-old/storage/session/{file}");
+    write(
+        place.source.path(),
+        &session("info/ses_1.json"),
+        r#"{"id":"ses_1","title":"Old","time":{"created":1,"updated":2}}"#,
+    );
+    let message = r#"{"id":"msg_1","role":"assistant","parts":[{"type":"text","text":"hello"},
+        {"type":"tool-invocation","toolInvocation":{"state":"result","toolCallId":"c1","toolName":"bash","args":{"x":1},"result":"out"}}],
+        "metadata":{"time":{"created":1750000000000},"sessionID":"ses_1",
+        "tool":{"c1":{"title":"Run","time":{"start":1,"end":2},"exit":0}},
+        "assistant":{"modelID":"m","path":{"cwd":"/old/here","root":"/old"}}}}"#;
+    write(place.source.path(), &session("message/ses_1/msg_1.json"), message);
+    let second = r#"{"id":"msg_2","role":"user","time":{"created":1750000000001},
+        "parts":[{"id":"prt_9","type":"text","text":"inside"},{"type":"file","mediaType":"text/plain","url":"u"}]}"#;
+    write(place.source.path(), &session("message/ses_1/msg_2.json"), second);
+    let report = place.import();
+    assert_eq!((report.counts.messages, report.counts.parts, report.findings.len()), (2, 4, 0), "{report:?}");
+    assert_eq!(place.import().counts.events, 0);
+    let mut texts = Vec::new();
+    let visit = |message: logkeep_sessions::store::MessageRow,
+                 parts: Vec<logkeep_sessions::store::PartRow>| {
+        texts.push(message.info.to_string());
+        texts.extend(parts.iter().map(|part| part.part.to_string()));
+        Ok::<_, logkeep_sessions::store::StoreError>(())
+    };
+    place.store.each_message("ses_1", visit).unwrap();
+    for (text, wanted) in texts.iter().zip([
+        r#""modelID":"m""#,
+        r#""text":"hello""#,
+        r#""tool":"bash","state":{"status":"completed","input":{"x":1},"output":"out","title":"Run","time":{"start":1,"end":2},"metadata":{"exit":0}}"#,
+        r#""id":"msg_2""#,
+        r#""text":"inside""#,
+        r#""mime":"text/plain""#,
+    ]) {
+        assert!(text.contains(wanted), "{wanted} is not in {text}");
+    }
+    assert_eq!(place.store.list(Some("/old")).unwrap().len(), 1);
+}

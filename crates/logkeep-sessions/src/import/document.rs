@@ -22,6 +22,13 @@ pub(super) struct Document {
     pub(super) file_time: Option<i64>,
 }
 
+impl Document {
+    /// A value about which nothing else is known.
+    pub(super) fn of(value: Json) -> Self {
+        Self { value, shortened: None, row_time: None, file_time: None }
+    }
+}
+
 /// Reads a file. One larger than `limit` loses its long strings; if it is too large even so, it is refused.
 pub(super) fn read(path: &Path, limit: usize) -> Result<Document, String> {
     let file = File::open(path).map_err(|error| format!("cannot be read: {error}"))?;

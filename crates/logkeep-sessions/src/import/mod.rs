@@ -16,6 +16,7 @@ mod contents;
 mod database;
 mod document;
 mod documents;
+mod early;
 mod folder;
 mod normalise;
 mod plan;

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 use super::Report;
 use super::contents::{Contents, Unusable};
 use super::document::Document;
+use super::early;
 use super::normalise::{self, Surroundings};
 use crate::ids;
 use crate::json::{Json, parse};
@@ -31,6 +32,8 @@ struct Item {
     time: i64,
     digest: [u8; 16],
     body: Option<Json>,
+    /// Parts that were inside a message of an early form.
+    inside: Vec<Json>,
 }
 
 /// Imports a session inside a transaction of the caller. `false`: it was left out, which the report tells.
@@ -93,7 +96,8 @@ impl Importer<'_> {
         items
     }
 
-    fn message_item(&mut self, document: Document, id: &str, near: i64) -> Item {
+    fn message_item(&mut self, mut document: Document, id: &str, near: i64) -> Item {
+        let inside = early::take_parts(&mut document.value);
         if let Some(shortened) = &document.shortened {
             self.report.find(self.contents.place(Some(id), None), shortened.as_str());
         }
@@ -103,7 +107,7 @@ impl Importer<'_> {
             let told = told.iter().filter_map(|path| info.text(*path));
             self.directory = told.map(String::from).find(|path| !path.is_empty() && path != "/");
         }
-        Item::new(id, time, info)
+        Item { inside, ..Item::new(id, time, info) }
     }
 
     /// A message whose document is damaged, if it has parts to rebuild it from.
@@ -122,8 +126,7 @@ impl Importer<'_> {
             .any(|part| part.value.text(&["type"]).is_some_and(|kind| !of_user.contains(&&*kind)));
         let role = if by_assistant { "assistant" } else { "user" };
         let value = Json::object([("role", Json::from(role))]);
-        let document = Document { value, shortened: None, row_time: None, file_time: None };
-        Some(self.message_item(document, id, near))
+        Some(self.message_item(Document::of(value), id, near))
     }
 
     /// Names everything of a session that has no document and tells no directory.
@@ -151,7 +154,7 @@ impl Importer<'_> {
                 format!("session {} has no document; rebuilt from its messages", self.session),
             );
             let value = Json::object([("title", Json::from("Recovered session"))]);
-            Document { value, shortened: None, row_time: None, file_time: None }
+            Document::of(value)
         });
         if let Some(shortened) = document.shortened {
             self.report.find(&*place, shortened);
@@ -221,6 +224,14 @@ impl Importer<'_> {
                 }
             }
         }
+        for (place, part) in message.inside.iter().enumerate() {
+            let id = early::part_id(part, &message.id, message.time, place);
+            if part.is_object() && items.iter().all(|item: &Item| item.id != id) {
+                let (part, time) =
+                    normalise::part(Document::of(part.clone()), self.ids(message, &id), message.time);
+                items.push(Item { body: Some(part.clone()), ..Item::new(&id, time, part) });
+            }
+        }
         items.sort_by(|a, b| (a.time, &a.id).cmp(&(b.time, &b.id)));
         items.into_iter().try_for_each(|item| self.write_part(writer, message, item))
     }
@@ -229,8 +240,12 @@ impl Importer<'_> {
         if let Some(shortened) = &document.shortened {
             self.report.find(self.contents.place(Some(&message.id), Some(id)), shortened.as_str());
         }
-        let (part, time) = normalise::part(document, [self.session, &message.id, id], message.time);
+        let (part, time) = normalise::part(document, self.ids(message, id), message.time);
         Item::new(id, time, part)
+    }
+
+    fn ids<'i>(&'i self, message: &'i Item, part: &'i str) -> [&'i str; 3] {
+        [self.session, &message.id, part]
     }
 
     fn write_part(
@@ -262,7 +277,10 @@ impl Importer<'_> {
             return Some(body.clone());
         }
         match self.contents.message(&item.id) {
-            Ok(document) => Some(normalise::message(document, self.session, &item.id, item.time).0),
+            Ok(mut document) => {
+                early::take_parts(&mut document.value);
+                Some(normalise::message(document, self.session, &item.id, item.time).0)
+            }
             Err(Unusable::Damaged(reason) | Unusable::Elsewhere(reason)) => {
                 self.report.find(self.contents.place(Some(&item.id), None), reason);
                 None
@@ -274,9 +292,8 @@ impl Importer<'_> {
         if let Some(body) = &item.body {
             return Some(body.clone());
         }
-        let ids = [self.session, &message.id, &item.id];
         match self.contents.part(&message.id, &item.id) {
-            Ok(document) => Some(normalise::part(document, ids, message.time).0),
+            Ok(document) => Some(normalise::part(document, self.ids(message, &item.id), message.time).0),
             Err(Unusable::Damaged(reason) | Unusable::Elsewhere(reason)) => {
                 self.report.find(self.contents.place(Some(&message.id), Some(&item.id)), reason);
                 None
@@ -318,7 +335,8 @@ impl Item {
         let text = body.to_string();
         let mut digest = [0; 16];
         digest.iter_mut().zip(Sha256::digest(&text)).for_each(|(to, from)| *to = from);
-        Self { id: id.to_owned(), time, digest, body: (text.len() <= HELD).then_some(body) }
+        let body = (text.len() <= HELD).then_some(body);
+        Self { id: id.to_owned(), time, digest, body, inside: Vec::new() }
     }
 }
 
