@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use schema_binary::{Decode, Encode, Layout};
+
 /// The id of an entry: 16 bytes, compared as unsigned bytes (EL-002). A server does not look inside.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Layout, Encode, Decode)]
 pub struct EntryId(pub [u8; 16]);
 
 /// The id a server was given when its storage was created: 16 random bytes (EL-015).
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Layout, Encode, Decode)]
 pub struct RemoteId(pub [u8; 16]);
 
 impl EntryId {

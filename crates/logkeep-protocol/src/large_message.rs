@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use schema_binary::wire::{put_uvarint, uvarint_len};
 
-use crate::field;
-use crate::fields::{put_number_region, put_region};
+use crate::splice::{ENCRYPTED_BATCH, ENTRY_IDS, IV, SEQUENCE, put_number_region, put_region};
 
 /// The frame of a list of one remote batch, of which only the sealed bytes behind the nonce are missing.
 ///
@@ -25,13 +24,13 @@ impl LargeMessage {
     /// bytes, `entry_ids` the wire value of its ids.
     pub fn new(sequence: u64, iv: &[u8], sealed: u64, entry_ids: &[u8]) -> Self {
         let mut before = vec![0];
-        put_uvarint(&mut before, field::SEQUENCE.into());
+        put_uvarint(&mut before, SEQUENCE.into());
         put_number_region(&mut before, sequence);
-        put_uvarint(&mut before, field::IV.into());
+        put_uvarint(&mut before, IV.into());
         before.extend_from_slice(iv);
-        put_uvarint(&mut before, field::ENCRYPTED_BATCH.into());
+        put_uvarint(&mut before, ENCRYPTED_BATCH.into());
         let mut tail = Vec::with_capacity(entry_ids.len() + 10);
-        put_uvarint(&mut tail, field::ENTRY_IDS.into());
+        put_uvarint(&mut tail, ENTRY_IDS.into());
         put_region(&mut tail, entry_ids);
         let sealed = iv.len() as u64..sealed.max(iv.len() as u64);
         let row = before.len() as u64 + (sealed.end - sealed.start) + tail.len() as u64;

@@ -3,10 +3,12 @@
 use std::io;
 
 use bytes::Bytes;
+use schema_binary::types::RowStream;
 use schema_binary::wire::Reader;
 
-use crate::upload::Row;
-use crate::{Batch, Malformed, field};
+use crate::splice::{BATCHES, PUBLIC_KEY, STORE_ID};
+use crate::upload::BatchRow;
+use crate::{Batch, Malformed};
 
 /// The longest text of a field and the most bytes of one batch that are read into memory.
 const MAX_TEXT: u64 = 64 * 1024;
@@ -40,7 +42,7 @@ pub struct LargeUpload<S> {
     position: u64,
     end: u64,
     remaining: u64,
-    shapes: Vec<Vec<u64>>,
+    rows: RowStream,
 }
 
 impl<S: UploadSource> LargeUpload<S> {
@@ -69,7 +71,7 @@ impl<S: UploadSource> LargeUpload<S> {
             position: start + header,
             end,
             remaining,
-            shapes: Vec::new(),
+            rows: RowStream::default(),
             source,
         })
     }
@@ -97,7 +99,7 @@ impl<S: UploadSource> LargeUpload<S> {
         }
         let row = self.source.read(start, length as usize).map_err(unreadable)?;
         self.position = start + length;
-        let batch = Row::read(&row, &mut self.shapes).and_then(|values| values.batch(&row));
+        let batch = self.rows.read::<BatchRow<'_>>(&row)?.batch(&row);
         batch.map_err(|error| Malformed::because(&error))
     }
 }
@@ -151,9 +153,9 @@ impl TopFields {
         }
         let sized = tag & 7 == 0;
         match u32::try_from(tag >> 3).unwrap_or(0) {
-            field::STORE_ID if sized => once(&mut self.store_id, text(source, start, length)?)?,
-            field::PUBLIC_KEY if sized => once(&mut self.public_key, text(source, start, length)?)?,
-            field::BATCHES if sized => once(&mut self.batches, (start, start + length))?,
+            STORE_ID if sized => once(&mut self.store_id, text(source, start, length)?)?,
+            PUBLIC_KEY if sized => once(&mut self.public_key, text(source, start, length)?)?,
+            BATCHES if sized => once(&mut self.batches, (start, start + length))?,
             _ => {}
         }
         Ok(start + length)

@@ -1,35 +1,43 @@
 //! What travels between a Logkeep device and its server, without I/O.
 //!
-//! The protocol is that of the event log of effect 4.1.0: RPC envelopes in fingerprint mode of SchemaBinary,
-//! with calls and answers as default-mode frames inside. This crate reads and writes bytes; sockets, clocks
-//! and storage belong to its users.
+//! The protocol is that of the event log of effect 4.1.0: RPC envelopes in fingerprint mode of SchemaBinary, with
+//! calls and answers as frames of their own inside, in default mode or fingerprint mode. This crate reads and writes
+//! bytes; sockets, clocks and storage belong to its users.
 
 mod answer;
 mod call;
+mod chunked;
 mod client;
 mod entry;
 mod envelope;
-mod field;
-mod fields;
 mod framing;
+mod hole;
 mod ids;
+mod item;
 mod joining;
 mod large_message;
 mod large_upload;
 mod malformed;
 mod scope;
+mod splice;
 mod stream;
 mod upload;
 
-pub use answer::{ErrorCode, Exit, HelloResponse, ProtocolError, WriteAck, defect, text_defect};
-pub use call::{Authenticate, Call, CallError, Chunked, CompactionCall, ScopeRef};
-pub use client::{
-    Reason, Received, RemoteBatch, Reply, SealedEntries, Status, read_entries, read_items,
-    read_remote_batches, read_status, write_entries, write_entries_plaintext,
+pub use answer::{
+    AnswerForm, Begun, ErrorCode, Exit, HelloResponse, ProtocolError, StageEnd, Status, WriteAck, defect,
+    read_defect, text_defect,
 };
-pub use entry::Entry;
-pub use envelope::{Envelope, Request, RequestId};
+pub use call::{Algorithm, Authenticate, Call, CallError, CompactionCall, ScopeRef, StageResult};
+pub use chunked::Chunked;
+pub use client::{
+    InputHeader, Reason, Received, RemoteBatch, Reply, SealedEntries, read_acks, read_begun, read_hello,
+    read_input_headers, read_items, read_remote_batches, read_stage_end, read_status, read_void,
+    write_entries, write_segment,
+};
+pub use entry::{Entry, read_entries, write_entries_plaintext};
+pub use envelope::{Envelope, Request, RequestId, Yes};
 pub use framing::{FrameReader, FramingError, MAX_ENVELOPE};
+pub use hole::PayloadMode;
 pub use ids::{EntryId, RemoteId};
 pub use joining::{JoinError, JoinLimits, Joined, Joining};
 pub use large_message::LargeMessage;

@@ -1,8 +1,10 @@
-//! What a peer is told about a payload that cannot be read.
+//! What a peer is told about bytes that cannot be read.
 
-use schema_binary::Code;
+use std::fmt::Write as _;
 
-/// Why a payload could not be decoded, in the words of the format's error texts.
+use schema_binary::{Code, Error, Step};
+
+/// Why bytes could not be decoded, in the words of the reference where it has some: `Missing key\n  at ["storeId"]`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(String);
@@ -14,18 +16,42 @@ impl Malformed {
     }
 
     pub(crate) fn missing(name: &str) -> Self {
-        Self(format!("Missing key\n  at [{name:?}]"))
+        Error::from(Code::MissingKey).at(name).into()
+    }
+
+    /// Bytes of another version or in another mode than an envelope.
+    pub(crate) fn envelope(error: Error) -> Self {
+        match error.code {
+            Code::Envelope => Self("Expected version 2 envelope, flags 1".to_owned()),
+            _ => error.into(),
+        }
     }
 }
 
-impl From<schema_binary::Error> for Malformed {
-    fn from(error: schema_binary::Error) -> Self {
-        Self(error.to_string())
+impl From<Error> for Malformed {
+    fn from(error: Error) -> Self {
+        let mut text = match error.code {
+            Code::MissingKey => "Missing key".to_owned(),
+            Code::Envelope => "Expected version 2 envelope".to_owned(),
+            Code::Fingerprint => "Expected the fingerprint of the same schema".to_owned(),
+            code => format!("Malformed bytes: {code}"),
+        };
+        let path = error.path();
+        if !path.is_empty() {
+            text.push_str("\n  at ");
+        }
+        for step in path {
+            let _ = match step {
+                Step::Key(key) => write!(text, "[{key:?}]"),
+                Step::Index(index) => write!(text, "[{index}]"),
+            };
+        }
+        Self(text)
     }
 }
 
 impl From<Code> for Malformed {
     fn from(code: Code) -> Self {
-        schema_binary::Error::from(code).into()
+        Error::from(code).into()
     }
 }

@@ -6,15 +6,16 @@
 use schema_binary::Code;
 use schema_binary::wire::{Reader, put_sized, put_uvarint, uvarint_len};
 
-use crate::envelope::{CHUNK_POSITION, HEAD, RequestId};
-use crate::fields::{put_natural, put_number_region, put_region};
-use crate::{Malformed, field};
+use crate::chunked::WireChunked;
+use crate::item::{ITEMS, WireItem};
+use crate::splice::{ROW, put_number_region, put_region};
+use crate::{Envelope, Malformed, PayloadMode, RequestId};
 
 /// The longest data of one item (WIRE-110); anything longer travels in parts.
 pub const MAX_PART: usize = 512_000;
 
-const SINGLE: [u8; 5] = [0x0a, 0x0c, 0x30, 0x40, 0xc6];
-const CHUNKED: [u8; 5] = [0x0a, 0x47, 0xbb, 0xc3, 0x85];
+/// What the body of a Chunk envelope begins with: envelope byte, fingerprint, position.
+const CHUNK_HEAD: usize = 10;
 
 /// One item of a stream: its data is `head` followed by the slices of `body`.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +62,7 @@ fn declare(row: &[u8]) -> Result<Vec<u8>, Malformed> {
     }
     let mut declared = Vec::with_capacity(row.len() + 20);
     declared.push(0);
-    for id in [field::SEQUENCE, field::IV, field::ENCRYPTED_BATCH, field::ENTRY_IDS] {
+    for id in ROW {
         put_uvarint(&mut declared, id.into());
         let code = reader.uvarint()?;
         put_region(&mut declared, reader.take(code / 2)?);
@@ -76,44 +77,54 @@ impl Item<'_> {
         self.head.len() + self.body.iter().map(|slice| slice.len()).sum::<usize>()
     }
 
-    /// What stands before the data: variant, other fields, and the data's tag and length.
-    fn prefix(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(40);
-        match self.part {
-            None => out.extend_from_slice(&SINGLE),
+    /// What stands before the data: the item without data, of which the length of the data is the last byte.
+    fn prefix(&self, mode: PayloadMode) -> Result<Vec<u8>, Malformed> {
+        let item = match self.part {
+            None => WireItem::Single { data: &[] },
             Some((id, index, total)) => {
-                out.extend_from_slice(&CHUNKED);
-                put_uvarint(&mut out, u64::from(field::ID) * 8 + 1);
-                put_natural(&mut out, id);
-                let mut part = Vec::with_capacity(8);
-                put_natural(&mut part, index);
-                put_natural(&mut part, total);
-                put_uvarint(&mut out, u64::from(field::PART) * 8);
-                put_sized(&mut out, &part);
+                let id = i64::try_from(id).map_err(|error| Malformed::because(&error))?;
+                WireItem::Chunked(WireChunked { id, part: (index, total), data: &[] })
             }
-        }
-        put_uvarint(&mut out, u64::from(field::DATA) * 8);
-        put_uvarint(&mut out, self.data_len() as u64);
-        out
+        };
+        let empty = ITEMS.one.write(mode, &item)?;
+        let mut body = Reader::new(&empty);
+        body.uvarint()?;
+        body.take(ITEMS.one.head(mode).len() as u64)?;
+        let mut prefix = Vec::with_capacity(body.rest().len() + 5);
+        prefix.extend_from_slice(body.rest());
+        prefix.pop();
+        put_uvarint(&mut prefix, self.data_len() as u64);
+        Ok(prefix)
     }
 }
 
-/// Writes the Chunk envelope that carries `items` to the stream `id`; at least one item.
-pub fn write_chunk(id: &RequestId, items: &[Item<'_>]) -> Vec<u8> {
-    let prefixes: Vec<Vec<u8>> = items.iter().map(Item::prefix).collect();
+/// Writes the Chunk envelope that carries `items` to the stream `id`, whose request was in `mode`; at least one
+/// item.
+///
+/// # Errors
+/// If the number of a message is beyond 2^53 - 1.
+pub fn write_chunk(id: &RequestId, mode: PayloadMode, items: &[Item<'_>]) -> Result<Vec<u8>, Malformed> {
+    let prefixes = items.iter().map(|item| item.prefix(mode)).collect::<Result<Vec<_>, _>>()?;
     let sized = |length: usize| uvarint_len(length as u64) + length;
     let lengths: Vec<usize> =
         items.iter().zip(&prefixes).map(|(item, prefix)| prefix.len() + item.data_len()).collect();
-    let values =
-        1 + uvarint_len(items.len() as u64) + lengths.iter().map(|length| sized(*length)).sum::<usize>();
-    let body = HEAD.len() + 1 + sized(sized(values)) + sized(id.as_bytes().len());
+    let head = ITEMS.list.head(mode);
+    let values = head.len()
+        + uvarint_len(items.len() as u64)
+        + lengths.iter().map(|length| sized(*length)).sum::<usize>();
+    // The values stand in the middle of the envelope, where an empty one has their length.
+    let empty = Envelope::Chunk { id: id.clone(), values: &[] }.write();
+    let mut around = Reader::new(&empty);
+    around.uvarint()?;
+    let before = around.take(CHUNK_HEAD as u64)?;
+    around.take(1)?;
+    let body = before.len() + sized(sized(values)) + around.rest().len();
     let mut out = Vec::with_capacity(sized(body));
     put_uvarint(&mut out, body as u64);
-    out.extend_from_slice(&HEAD);
-    out.push(CHUNK_POSITION);
+    out.extend_from_slice(before);
     put_uvarint(&mut out, sized(values) as u64);
     put_uvarint(&mut out, values as u64);
-    out.push(0x20);
+    out.extend_from_slice(head);
     put_uvarint(&mut out, items.len() as u64);
     for ((item, prefix), length) in items.iter().zip(&prefixes).zip(lengths) {
         put_uvarint(&mut out, length as u64);
@@ -121,8 +132,8 @@ pub fn write_chunk(id: &RequestId, items: &[Item<'_>]) -> Vec<u8> {
         out.extend_from_slice(&item.head);
         item.body.iter().for_each(|slice| out.extend_from_slice(slice));
     }
-    put_sized(&mut out, id.as_bytes());
-    out
+    out.extend_from_slice(around.rest());
+    Ok(out)
 }
 
 /// Appends the row of a stored batch whose shape is known, as [`batch_list`] takes it.

@@ -1,13 +1,9 @@
-//! The device's half: writing calls, reading answers, streams and the plaintext of batches.
+//! The device's half: writing uploads, reading answers and streams.
 
-mod ask;
-mod entries;
 mod received;
 mod reply;
-mod rows;
 mod write_entries;
 
-pub use entries::{read_entries, write_entries_plaintext};
-pub use received::{Received, RemoteBatch, read_items, read_remote_batches};
-pub use reply::{Reason, Reply, Status, read_status};
-pub use write_entries::{SealedEntries, write_entries};
+pub use received::{InputHeader, Received, RemoteBatch, read_input_headers, read_items, read_remote_batches};
+pub use reply::{Reason, Reply, read_acks, read_begun, read_hello, read_stage_end, read_status, read_void};
+pub use write_entries::{SealedEntries, write_entries, write_segment};

@@ -1,18 +1,15 @@
 //! How a call ended, as a client reads it (rpc-wire 3.3, 7.2).
 
-use schema_binary::Code;
-use schema_binary::wire::Reader;
+use schema_binary::types::{Exit, Json, Never, Reason as WireReason};
 
-use super::received::number;
-use super::rows::RowReader;
-use crate::fields::{Fields, natural, unframe};
-use crate::{EntryId, ErrorCode, HelloResponse, Malformed, ProtocolError, RemoteId, WriteAck, field};
+use crate::answer::schema::{ANSWERS, Failure};
+use crate::{Begun, HelloResponse, Malformed, ProtocolError, StageEnd, Status, WriteAck};
 
-/// The end of a call.
+/// The end of a call that succeeds with a `T`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply<'a> {
-    /// It succeeded; the value is read by one of the functions below.
-    Success(&'a [u8]),
+pub enum Reply<'a, T> {
+    /// It succeeded.
+    Success(T),
     /// It failed, with the first reason given.
     Failure(Reason<'a>),
 }
@@ -30,131 +27,78 @@ pub enum Reason<'a> {
     Unknown,
 }
 
-impl<'a> Reply<'a> {
-    /// Reads the hole of an Exit envelope.
-    ///
-    /// # Errors
-    /// If it does not decode.
-    pub fn read(exit: &'a [u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader::new(unframe(exit)?);
-        match reader.byte()? {
-            0 => Ok(Self::Success(reader.rest())),
-            1 if reader.uvarint()? == 0 => Ok(Self::Failure(Reason::Unknown)),
-            1 => Ok(Self::Failure(Reason::read(reader.sized()?)?)),
-            _ => Err(Code::UnknownMember.into()),
+/// Reads the exit of a Hello.
+///
+/// # Errors
+/// If it does not decode, or an id or challenge has another length than it must have.
+pub fn read_hello(exit: &[u8]) -> Result<Reply<'_, HelloResponse<'_>>, Malformed> {
+    Ok(Reply::of(ANSWERS.hello.read(exit)?, |never: Never| match never {}).map(HelloResponse::from))
+}
+
+/// Reads the exit of a call that has nothing to tell but success: an Authenticate, a stream, a
+/// CompactionPart or CompactionAbort.
+///
+/// # Errors
+/// If it does not decode.
+pub fn read_void(exit: &[u8]) -> Result<Reply<'_, ()>, Malformed> {
+    Ok(Reply::of(ANSWERS.void.read(exit)?, Reason::of))
+}
+
+/// Reads the exit of a write.
+///
+/// # Errors
+/// If it does not decode, or an id is not 16 bytes long.
+pub fn read_acks(exit: &[u8]) -> Result<Reply<'_, Vec<WriteAck>>, Malformed> {
+    Ok(Reply::of(ANSWERS.read_acks.read(exit)?, Reason::of))
+}
+
+/// Reads the exit of a CompactionStatus.
+///
+/// # Errors
+/// If it does not decode.
+pub fn read_status(exit: &[u8]) -> Result<Reply<'_, Status>, Malformed> {
+    Ok(Reply::of(ANSWERS.status.read(exit)?, Reason::of))
+}
+
+/// Reads the exit of a CompactionBegin.
+///
+/// # Errors
+/// If it does not decode.
+pub fn read_begun(exit: &[u8]) -> Result<Reply<'_, Begun<'_>>, Malformed> {
+    Ok(Reply::of(ANSWERS.begin.read(exit)?, Reason::of))
+}
+
+/// Reads the exit of a CompactionCommit.
+///
+/// # Errors
+/// If it does not decode.
+pub fn read_stage_end(exit: &[u8]) -> Result<Reply<'_, StageEnd>, Malformed> {
+    Ok(Reply::of(ANSWERS.commit.read(exit)?, Reason::of))
+}
+
+impl<'a, T> Reply<'a, T> {
+    fn of<E>(exit: Exit<T, E, Json<'a>>, failure: impl FnOnce(E) -> Reason<'a>) -> Self {
+        match exit {
+            Exit::Success(value) => Self::Success(value),
+            Exit::Failure(cause) => Self::Failure(match cause.0.into_iter().next() {
+                Some(WireReason::Fail(error)) => failure(error),
+                Some(WireReason::Die(defect)) => Reason::Die(defect.0),
+                Some(WireReason::Interrupt(_)) => Reason::Interrupt,
+                None => Reason::Unknown,
+            }),
+        }
+    }
+
+    fn map<U>(self, success: impl FnOnce(T) -> U) -> Reply<'a, U> {
+        match self {
+            Self::Success(value) => Reply::Success(success(value)),
+            Self::Failure(reason) => Reply::Failure(reason),
         }
     }
 }
 
 impl<'a> Reason<'a> {
-    fn read(reason: &'a [u8]) -> Result<Self, Malformed> {
-        match reason {
-            [0, 0x0a, 0x69, 0x73, 0xbb, 0x46, error @ ..] => Ok(Self::Fail(ProtocolError::read(error)?)),
-            [1, defect @ ..] => Ok(Self::Die(std::str::from_utf8(defect).map_err(|_| Code::Utf8)?)),
-            [2 | 3, ..] => Ok(Self::Interrupt),
-            _ => Ok(Self::Unknown),
-        }
-    }
-}
-
-impl<'a> ProtocolError<'a> {
-    fn read(region: &'a [u8]) -> Result<Self, Malformed> {
-        let fields = Fields::read(region)?;
-        Ok(Self {
-            request_tag: fields.text(field::REQUEST_TAG, "requestTag")?,
-            public_key: optional_text(&fields, field::PUBLIC_KEY)?,
-            store_id: optional_text(&fields, field::STORE_ID)?,
-            code: ErrorCode::named(fields.text(field::CODE, "code")?)?,
-            message: fields.text(field::MESSAGE, "message")?,
-        })
-    }
-}
-
-impl ErrorCode {
-    fn named(name: &str) -> Result<Self, Malformed> {
-        let all = [
-            Self::Unauthorized,
-            Self::Forbidden,
-            Self::NotFound,
-            Self::InvalidRequest,
-            Self::InternalServerError,
-        ];
-        all.into_iter().find(|code| code.name() == name).ok_or_else(|| Code::Value.into())
-    }
-}
-
-impl<'a> HelloResponse<'a> {
-    /// Reads the value of a successful Hello.
-    ///
-    /// # Errors
-    /// If it does not decode, or an id or challenge has another length than it must have.
-    pub fn read(value: &'a [u8]) -> Result<Self, Malformed> {
-        let fields = Fields::read(value)?;
-        let remote_id = fields.bytes(field::REMOTE_ID, "remoteId")?;
-        Ok(Self {
-            remote_id: RemoteId(remote_id.try_into().map_err(|_| Code::Check)?),
-            challenge: fields.bytes(field::CHALLENGE, "challenge")?.try_into().map_err(|_| Code::Check)?,
-            first_sequence: match fields.optional(field::FIRST_SEQUENCE) {
-                Some([4, number @ ..]) => natural(Reader::new(number).number_varint()?)?,
-                _ => 0,
-            },
-            compaction: fields.optional(field::COMPACTION) == Some(&[1, 1]),
-        })
-    }
-}
-
-/// The answer to a CompactionStatus.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Status {
-    /// Whether a snapshot is wanted.
-    pub wanted: bool,
-    /// The highest assigned sequence; one less than the first if there is none.
-    pub head: i64,
-}
-
-/// Reads the value of a successful CompactionStatus.
-///
-/// # Errors
-/// If it does not decode.
-pub fn read_status(value: &[u8]) -> Result<Status, Malformed> {
-    let fields = Fields::read(value)?;
-    Ok(Status { wanted: fields.flag(field::WANTED, "wanted")?, head: fields.int(field::HEAD, "head")? })
-}
-
-impl WriteAck {
-    /// Reads the value of a successful write.
-    ///
-    /// # Errors
-    /// If it does not decode, or an id is not 16 bytes long.
-    pub fn read_all(value: &[u8]) -> Result<Vec<Self>, Malformed> {
-        let mut rows = RowReader::new(value)?;
-        let mut acks = Vec::with_capacity(rows.remaining().min(1000));
-        loop {
-            let (mut id, mut sequence) = (None, None);
-            let more = rows.next_row(|slot, region| {
-                match u32::try_from(slot).unwrap_or(0) {
-                    field::ENTRY_ID => id = Some(region.value()?),
-                    field::SEQUENCE => sequence = Some(region.value()?),
-                    _ => {}
-                }
-                Ok(())
-            })?;
-            if !more {
-                return Ok(acks);
-            }
-            let id = id.ok_or_else(|| Malformed::missing("entryId"))?;
-            acks.push(Self {
-                entry_id: EntryId(id.try_into().map_err(|_| Code::Check)?),
-                sequence: number(sequence.ok_or_else(|| Malformed::missing("sequence"))?)?,
-            });
-        }
-    }
-}
-
-/// A text that may be absent or undefined.
-fn optional_text<'a>(fields: &Fields<'a>, id: u32) -> Result<Option<&'a str>, Malformed> {
-    match fields.optional(id) {
-        Some([5, text @ ..]) => Ok(Some(std::str::from_utf8(text).map_err(|_| Code::Utf8)?)),
-        _ => Ok(None),
+    fn of(failure: Failure<'a>) -> Self {
+        Self::Fail(failure.into())
     }
 }

@@ -1,52 +1,31 @@
-//! The body of a write (schema-binary.md 4.4).
+//! The body of a write (schema-binary.md 4.4), and segments of snapshots.
 
-use schema_binary::wire::put_uvarint;
+use schema_binary::{Encode, Layout, encode};
 
-use super::rows::RowWriter;
-use crate::fields::{framed, put_bytes};
-use crate::{EntryId, ScopeRef, field};
+use crate::upload::WriteEntries;
+use crate::{EntryId, ScopeRef};
 
 /// A sealed batch with the ids of its entries.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Layout, Encode)]
 pub struct SealedEntries {
     /// The ids, in the order in which the entries were sealed; at least one.
+    #[schema(rename = "entryIds")]
     pub entry_ids: Vec<EntryId>,
     /// The nonce.
     pub iv: [u8; 12],
     /// The encrypted entries with the tag behind them.
+    #[schema(rename = "encryptedBatch")]
     pub encrypted: Vec<u8>,
 }
 
 /// The frame of a `WriteEntries`.
 pub fn write_entries(scope: ScopeRef<'_>, batches: &[SealedEntries]) -> Vec<u8> {
-    let mut run = Vec::with_capacity(batches.iter().map(SealedEntries::size).sum());
-    let mut rows = RowWriter::new(&mut run, batches.len());
-    for batch in batches {
-        rows.row(|fields| {
-            fields.value(field::IV, &batch.iv);
-            fields.value(field::ENCRYPTED_BATCH, &batch.encrypted);
-            fields.value(field::ENTRY_IDS, &id_list(&batch.entry_ids));
-        });
-    }
-    framed(|out| {
-        put_bytes(out, field::STORE_ID, scope.store_id.as_bytes());
-        put_bytes(out, field::BATCHES, &run);
-        put_bytes(out, field::PUBLIC_KEY, scope.public_key.as_bytes());
-    })
+    let ScopeRef { public_key, store_id } = scope;
+    // Bytes and texts can always be written.
+    encode(&WriteEntries { public_key, store_id, batches }).unwrap_or_default()
 }
 
-impl SealedEntries {
-    fn size(&self) -> usize {
-        self.encrypted.len() + self.entry_ids.len() * 17 + 64
-    }
-}
-
-fn id_list(ids: &[EntryId]) -> Vec<u8> {
-    let mut list = Vec::with_capacity(5 + ids.len() * 17);
-    put_uvarint(&mut list, ids.len() as u64);
-    for id in ids {
-        list.push(16);
-        list.extend_from_slice(&id.0);
-    }
-    list
+/// The frame of a segment of a snapshot; one batch at least.
+pub fn write_segment(batches: &[SealedEntries]) -> Vec<u8> {
+    encode(batches).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use logkeep_protocol::{Item, MAX_PART, Malformed, RequestId, Scope, batch_list, write_chunk};
+use logkeep_protocol::{AnswerForm, Item, MAX_PART, Malformed, RequestId, Scope, batch_list, write_chunk};
 
 use super::cut::{CutMessage, Missing};
 use super::echo::OwnSequences;
@@ -22,6 +22,8 @@ const SMALL: usize = 64 * 1024;
 /// The state of one stream.
 pub(super) struct Changes {
     pub(super) request: RequestId,
+    /// How its answers, and so its items, are written.
+    pub(super) form: AnswerForm,
     pub(super) scope: Scope,
     pub(super) subscription: Subscription,
     /// The first sequence not delivered yet.
@@ -66,6 +68,7 @@ pub(super) enum Step {
 impl Changes {
     pub(super) fn new(
         request: RequestId,
+        form: AnswerForm,
         scope: Scope,
         subscription: Subscription,
         cursor: u64,
@@ -73,6 +76,7 @@ impl Changes {
     ) -> Self {
         Self {
             request,
+            form,
             scope,
             subscription,
             cursor,
@@ -162,7 +166,7 @@ impl Changes {
         }
         if let Some(cut) = &mut self.cut {
             return Ok(match cut.missing(budget) {
-                None => self.send_parts(budget, now),
+                None => self.send_parts(budget, now)?,
                 Some(Missing::Asked) => Step::Wait,
                 Some(Missing::Slice { last, offset, length }) => Step::Slice { last, offset, length },
             });
@@ -213,11 +217,11 @@ impl Changes {
             }
             [long] if long.data_len() > budget.min(MAX_PART) => {
                 self.begin_cut(CutMessage::in_memory(long, budget, cursor));
-                Ok(Some(self.send_parts(budget, now)))
+                Ok(Some(self.send_parts(budget, now)?))
             }
             messages => {
                 self.pass(cursor);
-                Ok(Some(self.send(messages, now)))
+                Ok(Some(self.send(messages, now)?))
             }
         }
     }
@@ -229,22 +233,21 @@ impl Changes {
     }
 
     /// Sends as many parts of the cut message as fit, one at least.
-    fn send_parts(&mut self, budget: usize, now: Millis) -> Step {
-        let Some(mut cut) = self.cut.take() else { return Step::Wait };
-        let chunk = write_chunk(&self.request, &cut.take_parts(budget));
+    fn send_parts(&mut self, budget: usize, now: Millis) -> Result<Step, Malformed> {
+        let Some(mut cut) = self.cut.take() else { return Ok(Step::Wait) };
+        let parts = cut.take_parts(budget);
         if cut.is_sent() {
             self.pass(cut.after);
         } else {
             self.cut = Some(cut);
         }
-        self.pace.sent(chunk.len(), now);
-        Step::Send(chunk)
+        self.send(&parts, now)
     }
 
-    fn send(&mut self, items: &[Item<'_>], now: Millis) -> Step {
-        let chunk = write_chunk(&self.request, items);
+    fn send(&mut self, items: &[Item<'_>], now: Millis) -> Result<Step, Malformed> {
+        let chunk = write_chunk(&self.request, self.form.mode, items)?;
         self.pace.sent(chunk.len(), now);
-        Step::Send(chunk)
+        Ok(Step::Send(chunk))
     }
 
     fn pass(&mut self, cursor: u64) {

@@ -19,7 +19,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use logkeep_protocol::{
-    Envelope, FrameReader, FramingError, JoinLimits, Joining, RequestId, defect, text_defect,
+    AnswerForm, Envelope, FrameReader, FramingError, JoinLimits, Joining, PayloadMode, RequestId, defect,
+    text_defect,
 };
 
 use self::auth::Challenge;
@@ -48,6 +49,8 @@ pub struct Connection {
     parts_in_memory: usize,
     uploads_in_flight: usize,
     next_number: u64,
+    /// The mode of the latest request; what concerns all requests is written in it.
+    mode: PayloadMode,
     greeted: bool,
     /// Whether Eof was received.
     ending: bool,
@@ -55,9 +58,16 @@ pub struct Connection {
     leaving: bool,
 }
 
-/// What a live request is.
+/// A request that is not answered yet.
 #[derive(Clone, Copy)]
-enum Live {
+struct Live {
+    work: Work,
+    form: AnswerForm,
+}
+
+/// What is done for a request.
+#[derive(Clone, Copy)]
+enum Work {
     /// A call whose answer comes with this operation.
     Call(u64),
     /// This stream.
@@ -89,6 +99,7 @@ impl Connection {
             parts_in_memory: 0,
             uploads_in_flight: 0,
             next_number: 0,
+            mode: PayloadMode::default(),
             greeted: false,
             ending: false,
             leaving: false,
@@ -157,7 +168,7 @@ impl Connection {
             }
             Err(error) => {
                 self.frames.spend();
-                self.outbox.push(Envelope::Defect(&defect(&error.to_string())).write());
+                self.defect(&defect(self.mode, &error.to_string()));
             }
         }
     }
@@ -165,13 +176,13 @@ impl Connection {
     fn dispatch(&mut self, envelope: Envelope<'_>, frame: &Bytes, now: Millis) {
         match envelope {
             Envelope::Request(request) => self.request(&request, frame, now),
-            Envelope::Ack(id) => self.acked(&id, now),
-            Envelope::Interrupt(id) => self.interrupt(&id),
+            Envelope::Ack { id } => self.acked(&id, now),
+            Envelope::Interrupt { id } => self.interrupt(&id),
             Envelope::Ping => self.outbox.push_urgent(Envelope::Pong.write()),
             Envelope::Eof if self.requests.is_empty() => self.reset(),
             Envelope::Eof => self.ending = true,
             Envelope::Exit { .. } => self.unexpected("Exit"),
-            Envelope::Defect(_) => self.unexpected("Defect"),
+            Envelope::Defect { .. } => self.unexpected("Defect"),
             Envelope::Chunk { .. } => self.unexpected("Chunk"),
             Envelope::Pong => self.unexpected("Pong"),
         }
@@ -179,12 +190,16 @@ impl Connection {
 
     fn unexpected(&mut self, kind: &str) {
         let text = format!("Unknown request tag: {kind}");
-        self.outbox.push(Envelope::Defect(&text_defect(&text)).write());
+        self.defect(&text_defect(self.mode, &text));
+    }
+
+    fn defect(&mut self, defect: &[u8]) {
+        self.outbox.push(Envelope::Defect { defect }.write());
     }
 
     /// A frame that cannot be cut off the stream: only a new connection helps (WIRE-052).
     fn unreadable(&mut self, error: FramingError) {
-        self.outbox.push(Envelope::Defect(&defect(&error.to_string())).write());
+        self.defect(&defect(self.mode, &error.to_string()));
         if let FramingError::TooLarge { .. } = error {
             self.outbox.close(Close::too_large(error.to_string()));
         }

@@ -1,6 +1,6 @@
 //! Storage commands under way, and what their outcomes lead to.
 
-use logkeep_protocol::{ErrorCode, Exit, ProtocolError, Scope};
+use logkeep_protocol::{ErrorCode, Exit, ProtocolError, Scope, Status};
 
 use super::Connection;
 use super::auth::Login;
@@ -72,7 +72,9 @@ impl Connection {
 
     fn status(&mut self, caller: &Caller, head: Result<u64, StorageError>) {
         match head {
-            Ok(head) => self.finish(caller, &Exit::Status { wanted: false, head: head as i64 }),
+            Ok(head) => {
+                self.finish(caller, &Exit::Status(Status { wanted: false, head: head as i64 }));
+            }
             Err(error) => {
                 tracing::error!(%error, "cannot read the head of a store");
                 let message = "Persistence failure";

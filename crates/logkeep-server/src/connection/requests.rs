@@ -2,18 +2,18 @@
 
 use bytes::Bytes;
 use logkeep_protocol::{
-    Call, CompactionCall, Envelope, ErrorCode, Exit, HelloResponse, ProtocolError, Request, RequestId, Scope,
-    ScopeRef,
+    AnswerForm, Begun, Call, CompactionCall, Envelope, ErrorCode, Exit, HelloResponse, ProtocolError,
+    Request, RequestId, Scope, ScopeRef,
 };
 
 use super::operations::Operation;
-use super::{Close, Connection, Live};
+use super::{Close, Connection, Live, Work};
 use crate::executor::Command;
 use crate::storage::{FIRST_SEQUENCE, Millis};
 
-/// Whom an answer goes to: nobody, if the client wants none.
+/// Whom an answer goes to, and how it is to be written: nobody, if the client wants none.
 #[derive(Debug, Clone)]
-pub(super) struct Caller(Option<RequestId>);
+pub(super) struct Caller(Option<(RequestId, AnswerForm)>);
 
 impl Connection {
     pub(super) fn request(&mut self, request: &Request<'_>, frame: &Bytes, now: Millis) {
@@ -23,20 +23,18 @@ impl Connection {
         if self.requests.contains_key(&request.id) {
             return self.outbox.close(Close::REUSED_ID);
         }
-        let caller = self.caller(request);
+        let form = request.answer_form();
+        self.mode = form.mode;
+        // A notification is never answered, a discarded request only when its handler starts.
+        let caller = Caller(request.is_notification.is_none().then(|| (request.id.clone(), form)));
         match Call::read(request.tag, request.payload) {
             Ok(call) => self.call(call, request, caller, frame, now),
             Err(error) => self.answer(&caller, &Exit::Die(&error.to_string())),
         }
     }
 
-    /// A notification is never answered, a discarded request only when its handler starts.
-    fn caller(&self, request: &Request<'_>) -> Caller {
-        Caller((!request.notification).then(|| request.id.clone()))
-    }
-
     fn call(&mut self, call: Call<'_>, request: &Request<'_>, caller: Caller, frame: &Bytes, now: Millis) {
-        if Call::needs_identity(request.tag) == Some(true) && self.identities.is_empty() {
+        if call.needs_identity() && self.identities.is_empty() {
             let error = ProtocolError::new(request.tag, ErrorCode::Forbidden, "Unauthenticated request");
             return self.answer(&caller, &Exit::Fail(error));
         }
@@ -45,7 +43,7 @@ impl Connection {
             let error = ProtocolError::new(request.tag, ErrorCode::InvalidRequest, &message);
             return self.answer(&caller, &Exit::Fail(error));
         }
-        let caller = if request.discard {
+        let caller = if request.discard.is_some() {
             self.answer(&caller, &Exit::Void);
             Caller(None)
         } else {
@@ -57,7 +55,7 @@ impl Connection {
             Call::WriteSingle { data } => self.write_single(data, caller, frame),
             Call::WriteChunked(part) => self.write_chunked(&part, caller, frame),
             Call::Changes { scope, start_sequence } => self.open_stream(scope, start_sequence, caller, now),
-            Call::Compaction { call, scope } => self.compaction(call, scope, &caller),
+            Call::Compaction { call, scope } => self.compaction(&call, scope, &caller),
         }
     }
 
@@ -77,7 +75,7 @@ impl Connection {
     }
 
     /// Snapshots are never wanted yet, so no stage can exist.
-    fn compaction(&mut self, call: CompactionCall, scope: ScopeRef<'_>, caller: &Caller) {
+    fn compaction(&mut self, call: &CompactionCall<'_>, scope: ScopeRef<'_>, caller: &Caller) {
         if let Err(error) = self.check_scope(call.name(), scope) {
             return self.answer(caller, &Exit::Fail(error.in_scope(scope)));
         }
@@ -86,8 +84,8 @@ impl Connection {
                 let operation = Operation::Status { caller: caller.clone() };
                 self.submit(operation, caller, Command::Head(owned(scope)));
             }
-            CompactionCall::Begin => self.answer(caller, &Exit::NotWanted),
-            CompactionCall::Abort => self.answer(caller, &Exit::Void),
+            CompactionCall::Begin => self.answer(caller, &Exit::Begun(Begun::NotWanted)),
+            CompactionCall::Abort { .. } => self.answer(caller, &Exit::Void),
             _ => {
                 let error =
                     ProtocolError::new(call.name(), ErrorCode::NotFound, "Compaction stage not found");
@@ -115,17 +113,15 @@ impl Connection {
     }
 
     pub(super) fn answer(&mut self, caller: &Caller, exit: &Exit<'_>) {
-        if let Some(id) = &caller.0 {
-            self.outbox.push(Envelope::Exit { id: id.clone(), exit: &exit.write() }.write());
+        if let Some((id, form)) = &caller.0 {
+            self.outbox.push(Envelope::Exit { id: id.clone(), exit: &exit.write(*form) }.write());
         }
     }
 
     /// Submits `command` and notes what its outcome is for.
     pub(super) fn submit(&mut self, operation: Operation, caller: &Caller, command: Command) {
         let number = self.number();
-        if let Some(id) = &caller.0 {
-            self.requests.insert(id.clone(), Live::Call(number));
-        }
+        self.enlist(caller, Work::Call(number));
         self.operations.insert(number, operation);
         let mailbox = self.mailbox.clone();
         self.service.executor.submit(
@@ -136,23 +132,30 @@ impl Connection {
         );
     }
 
+    /// Notes that the request of `caller` is being worked on.
+    pub(super) fn enlist(&mut self, caller: &Caller, work: Work) {
+        if let Some((id, form)) = &caller.0 {
+            self.requests.insert(id.clone(), Live { work, form: *form });
+        }
+    }
+
     pub(super) fn interrupt(&mut self, id: &RequestId) {
-        match self.requests.remove(id) {
-            None => return,
-            Some(Live::Call(number)) => {
+        let Some(Live { work, form }) = self.requests.remove(id) else { return };
+        match work {
+            Work::Call(number) => {
                 // The operation goes on; what it leads to must still be known, but nobody is told.
                 if let Some(operation) = self.operations.get_mut(&number) {
                     operation.forget_caller();
                 }
             }
-            Some(Live::Stream(number)) => self.close_stream(number),
+            Work::Stream(number) => self.close_stream(number),
         }
-        self.answer(&Caller(Some(id.clone())), &Exit::Interrupted);
+        self.answer(&Caller(Some((id.clone(), form))), &Exit::Interrupted);
     }
 
     /// Ends a live call; its id is free again.
     pub(super) fn finish(&mut self, caller: &Caller, exit: &Exit<'_>) {
-        if let Some(id) = &caller.0 {
+        if let Some((id, _)) = &caller.0 {
             self.requests.remove(id);
         }
         self.answer(caller, exit);
@@ -164,11 +167,12 @@ impl Caller {
         Self(None)
     }
 
-    pub(super) const fn of(request: RequestId) -> Self {
-        Self(Some(request))
+    pub(super) const fn of(request: RequestId, form: AnswerForm) -> Self {
+        Self(Some((request, form)))
     }
 
-    pub(super) const fn id(&self) -> Option<&RequestId> {
+    /// The request to answer and the form of its answers.
+    pub(super) const fn request(&self) -> Option<&(RequestId, AnswerForm)> {
         self.0.as_ref()
     }
 }

@@ -8,7 +8,7 @@ use logkeep_protocol::{ErrorCode, Exit, ProtocolError, RequestId, ScopeRef};
 use super::changes::{Changes, Step};
 use super::operations::Operation;
 use super::requests::{Caller, owned};
-use super::{Connection, Live};
+use super::{Connection, Live, Work};
 use crate::executor::Command;
 use crate::storage::{Millis, Page, StorageError};
 
@@ -28,12 +28,12 @@ impl Connection {
             return self.answer(&caller, &Exit::Fail(error.of(scope.public_key)));
         }
         // A stream nobody can acknowledge delivers nothing.
-        let Some(request) = caller.id().cloned() else { return };
+        let Some((request, form)) = caller.request().cloned() else { return };
         let number = self.number();
         let scope = owned(scope);
         let subscription = self.service.hub.subscribe(scope.clone(), Arc::clone(&self.mailbox), number);
-        self.requests.insert(request.clone(), Live::Stream(number));
-        self.streams.insert(number, Changes::new(request, scope, subscription, start_sequence, now));
+        self.enlist(&caller, Work::Stream(number));
+        self.streams.insert(number, Changes::new(request, form, scope, subscription, start_sequence, now));
         self.advance(number, now);
     }
 
@@ -46,7 +46,7 @@ impl Connection {
     }
 
     pub(super) fn acked(&mut self, id: &RequestId, now: Millis) {
-        let Some(Live::Stream(number)) = self.requests.get(id).copied() else { return };
+        let Some(Live { work: Work::Stream(number), .. }) = self.requests.get(id).copied() else { return };
         let Some(stream) = self.streams.get_mut(&number) else { return };
         if stream.acked(now) {
             self.advance(number, now);
@@ -118,11 +118,11 @@ impl Connection {
     fn fail_stream(&mut self, number: u64, error: &dyn std::fmt::Display) {
         tracing::error!(%error, "a change stream failed");
         let Some(stream) = self.streams.get(&number) else { return };
-        let (request, scope) = (stream.request.clone(), stream.scope.clone());
+        let caller = Caller::of(stream.request.clone(), stream.form);
+        let scope = stream.scope.clone();
         self.close_stream(number);
-        self.requests.remove(&request);
         let error = ProtocolError::new("Changes", ErrorCode::InternalServerError, "Decoding failure");
-        self.answer(&Caller::of(request), &Exit::Fail(error.of(&scope.public_key)));
+        self.finish(&caller, &Exit::Fail(error.of(&scope.public_key)));
     }
 
     pub(super) fn close_stream(&mut self, number: u64) {

@@ -107,7 +107,7 @@ impl Sorted {
         self.notices.push(Notice::SetAside { sequence, entries, reason: reason.clone() });
         self.unopened.push(Unopened {
             sequence,
-            entry_ids: batch.entry_ids.clone(),
+            entry_ids: batch.entry_ids.to_vec(),
             iv: batch.iv.to_vec(),
             encrypted: batch.encrypted.to_vec(),
             reason,

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use logkeep_protocol::{JoinLimits, Joined, Joining, Malformed, Received, read_items};
+use logkeep_protocol::{JoinLimits, Joined, Joining, Malformed, Received, read_items, read_void};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -29,7 +29,7 @@ pub(super) async fn receive(
         let chunk = match stream.next().await? {
             StreamEvent::Chunk(chunk) => chunk,
             StreamEvent::End(exit) => {
-                success(&exit)?;
+                success(read_void(&exit))?;
                 return Err(LinkError("server ended the stream".to_owned()).into());
             }
         };

@@ -6,10 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use logkeep_protocol::{Call, Envelope, FrameReader, MAX_ENVELOPE, Request, RequestId};
+use logkeep_protocol::{
+    Call, Envelope, FrameReader, MAX_ENVELOPE, PayloadMode, Request, RequestId, read_defect,
+};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
+use super::error::SyncError;
 use super::link::{Link, LinkError, Traffic};
 
 /// How often the server is asked whether it is there, and how long it may be silent (WIRE-092).
@@ -72,7 +75,7 @@ impl Rpc {
     }
 
     /// Makes a call and waits for its Exit hole. Dropping the future interrupts the call.
-    pub(super) async fn call(&self, call: &Call<'_>) -> Result<Bytes, Gone> {
+    pub(super) async fn call(&self, call: &Call<'_>) -> Result<Bytes, SyncError> {
         let (sender, receiver) = oneshot::channel();
         let mut request = self.request(call, Waiting::Exit(sender)).await?;
         let exit = receiver.await.map_err(|_| Gone)?;
@@ -81,22 +84,16 @@ impl Rpc {
     }
 
     /// Opens a stream. Dropping it interrupts the call.
-    pub(super) async fn stream(&self, call: &Call<'_>) -> Result<Stream<'_>, Gone> {
+    pub(super) async fn stream(&self, call: &Call<'_>) -> Result<Stream<'_>, SyncError> {
         let (sender, events) = mpsc::channel(STREAM_EVENTS);
         let request = self.request(call, Waiting::Stream(sender)).await?;
         Ok(Stream { request, events })
     }
 
-    async fn request(&self, call: &Call<'_>, waiting: Waiting) -> Result<OpenRequest<'_>, Gone> {
+    async fn request(&self, call: &Call<'_>, waiting: Waiting) -> Result<OpenRequest<'_>, SyncError> {
         let id = RequestId::number(self.next_id.fetch_add(1, Ordering::Relaxed));
-        let payload = call.write();
-        let envelope = Envelope::Request(Request {
-            id: id.clone(),
-            tag: call.tag(),
-            payload: &payload,
-            notification: false,
-            discard: false,
-        });
+        let payload = call.write(PayloadMode::Plain)?;
+        let envelope = Envelope::Request(Request::new(id.clone(), call.tag(), &payload));
         self.pending().as_mut().ok_or(Gone)?.insert(id.clone(), waiting);
         let request = OpenRequest { rpc: self, id, ended: false };
         self.outgoing.send(envelope.write().into()).await.map_err(|_| Gone)?;
@@ -165,7 +162,7 @@ impl Rpc {
                     _ => Ok(()),
                 }
             }
-            Envelope::Defect(defect) => Err(defect_text(defect)),
+            Envelope::Defect { defect } => Err(defect_text(defect)),
             _ => Ok(()),
         }
     }
@@ -212,7 +209,7 @@ fn hand_over(stream: &mpsc::Sender<StreamEvent>, event: StreamEvent) -> Result<(
 
 /// A defect concerns every request of the connection (WIRE-096).
 fn defect_text(hole: &[u8]) -> LinkError {
-    let text = String::from_utf8_lossy(hole.get(2..).unwrap_or_default());
+    let text = read_defect(hole).unwrap_or("it does not decode");
     LinkError(format!("server reports a defect: {text}"))
 }
 
@@ -230,7 +227,7 @@ impl Drop for OpenRequest<'_> {
         }
         if !self.ended {
             // Without room the server learns it from the end of the connection.
-            let _ = self.rpc.outgoing.try_send(Envelope::Interrupt(self.id.clone()).write().into());
+            let _ = self.rpc.outgoing.try_send(Envelope::Interrupt { id: self.id.clone() }.write().into());
         }
     }
 }
@@ -251,7 +248,7 @@ impl Stream<'_> {
 
     /// Asks for the next Chunk.
     pub(super) async fn acknowledge(&self) -> Result<(), Gone> {
-        let ack = Envelope::Ack(self.request.id.clone()).write();
+        let ack = Envelope::Ack { id: self.request.id.clone() }.write();
         self.request.rpc.outgoing.send(ack.into()).await.map_err(|_| Gone)
     }
 }

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use logkeep_protocol::{
-    Authenticate, Call, Chunked, CompactionCall, HelloResponse, MAX_PART, Reason, Reply, ScopeRef, WriteAck,
-    read_status,
+    Algorithm, Authenticate, Call, Chunked, CompactionCall, MAX_PART, Malformed, Reason, Reply, ScopeRef,
+    WriteAck, read_acks, read_hello, read_status, read_void,
 };
 use tokio::sync::Mutex;
 
@@ -36,14 +36,15 @@ impl<'a> Session<'a> {
         store_id: &'a str,
     ) -> Result<Self, SyncError> {
         let exit = rpc.call(&Call::Hello).await?;
-        let hello = HelloResponse::read(success(&exit)?)?;
+        let hello = success(read_hello(&exit))?;
         let proof = identity.sign_session(&hello.remote_id.0, hello.challenge);
         let login = Call::Authenticate(Authenticate {
             public_key: identity.public_key(),
             signing_public_key: &proof.signing_public_key,
             signature: &proof.signature,
+            algorithm: Algorithm::Ed25519,
         });
-        success(&rpc.call(&login).await?)?;
+        success(read_void(&rpc.call(&login).await?))?;
         Ok(Self {
             rpc,
             scope: ScopeRef { public_key: identity.public_key(), store_id },
@@ -66,13 +67,13 @@ impl<'a> Session<'a> {
         }
         let status = Call::Compaction { call: CompactionCall::Status, scope: self.scope };
         let exit = self.rpc.call(&status).await?;
-        Ok(Some(read_status(success(&exit)?)?.head))
+        Ok(Some(success(read_status(&exit))?.head))
     }
 
     /// Everything from a sequence on, and what is still to come.
     pub(super) async fn changes(&self, start_sequence: u64) -> Result<Stream<'a>, SyncError> {
         let changes = Call::Changes { scope: self.scope, start_sequence };
-        Ok(self.rpc.stream(&changes).await?)
+        self.rpc.stream(&changes).await
     }
 
     /// Uploads the frame of a write, in parts if it is long.
@@ -93,13 +94,13 @@ impl<'a> Session<'a> {
 
     async fn acks_of(&self, call: Call<'_>) -> Result<Vec<WriteAck>, SyncError> {
         let exit = self.rpc.call(&call).await?;
-        Ok(WriteAck::read_all(success(&exit)?)?)
+        success(read_acks(&exit))
     }
 }
 
 /// The value of a successful exit.
-pub(super) fn success(exit: &[u8]) -> Result<&[u8], SyncError> {
-    match Reply::read(exit)? {
+pub(super) fn success<T>(reply: Result<Reply<'_, T>, Malformed>) -> Result<T, SyncError> {
+    match reply? {
         Reply::Success(value) => Ok(value),
         Reply::Failure(Reason::Fail(error)) => Err(SyncError::refused(&error)),
         Reply::Failure(Reason::Die(defect)) => Err(SyncError::Failed(defect.to_owned())),

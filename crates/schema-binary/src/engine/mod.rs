@@ -25,7 +25,7 @@ pub use encoder::{Encoder, Scalar};
 pub use extras::{Entries, EntryFate, Key};
 pub use field::{FieldInfo, Fields, Intern, Kinds, Slot, field_id, kind};
 pub use literal::LiteralValue;
-pub use rows_read::RowReader;
+pub use rows_read::{RowReader, RowShapes};
 pub use rows_write::RowWriter;
 pub use struct_read::{ReadForm, StructSink, read_struct, row_field};
 pub use struct_write::{RowFields, StructSource, WriteForm, write_struct};

@@ -27,13 +27,26 @@ struct Shape {
     whole: bool,
 }
 
+/// What the rows of a run have declared so far.
+#[derive(Debug, Default)]
+pub struct RowShapes {
+    /// The places of all shapes, one behind the other.
+    places: Vec<Place>,
+    list: Vec<Shape>,
+}
+
+impl RowShapes {
+    /// How many fields all shapes have together, and at least how many shapes there are.
+    pub(crate) fn fields(&self) -> usize {
+        self.places.len().max(self.list.len())
+    }
+}
+
 /// The state of one run of rows.
 #[derive(Debug)]
 pub struct RowReader<'s, 'a> {
     fields: Fields<'s>,
-    /// The places of all shapes, one behind the other.
-    places: Vec<Place>,
-    shapes: Vec<Shape>,
+    shapes: RowShapes,
     /// One table a field.
     tables: Vec<ReadTable<'a>>,
 }
@@ -41,8 +54,18 @@ pub struct RowReader<'s, 'a> {
 impl<'s, 'a> RowReader<'s, 'a> {
     /// Starts a run of rows of a struct with these fields.
     pub fn new(fields: Fields<'s>) -> Self {
+        Self::resume(fields, RowShapes::default())
+    }
+
+    /// Goes on with a run whose earlier rows are gone, and with them their texts.
+    pub(crate) fn resume(fields: Fields<'s>, shapes: RowShapes) -> Self {
         let tables = fields.list.iter().map(|_| ReadTable::default()).collect();
-        Self { fields, places: Vec::new(), shapes: Vec::new(), tables }
+        Self { fields, shapes, tables }
+    }
+
+    /// What the rows declared.
+    pub(crate) fn into_shapes(self) -> RowShapes {
+        self.shapes
     }
 
     /// Reads the next row.
@@ -53,12 +76,24 @@ impl<'s, 'a> RowReader<'s, 'a> {
     pub fn next<S: StructSink<'a>>(&mut self, decoder: &mut Decoder<'a>, sink: &mut S) -> Result<(), Error> {
         let row = decoder.reader.sized()?;
         let outer = std::mem::replace(&mut decoder.reader, Reader::new(row));
+        self.read(decoder, sink)?;
+        decoder.reader = outer;
+        Ok(())
+    }
+
+    /// Reads a row that fills the region.
+    #[inline]
+    pub(crate) fn read<S: StructSink<'a>>(
+        &mut self,
+        decoder: &mut Decoder<'a>,
+        sink: &mut S,
+    ) -> Result<(), Error> {
         let mut present = FieldSet::default();
         match decoder.reader.uvarint()? {
             0 if self.fields.wide() => self.declared_row(decoder, sink, &mut present)?,
             0 if decoder.positional() => {
                 self.positional_shape(decoder.reader.uvarint()?)?;
-                let shape = self.shape(self.shapes.len() as u64 - 1)?;
+                let shape = self.shape(self.shapes.list.len() as u64 - 1)?;
                 self.shaped_row(shape, decoder, sink, &mut present)?;
             }
             0 => {
@@ -68,33 +103,32 @@ impl<'s, 'a> RowReader<'s, 'a> {
             reference => {
                 let shape = self.shape(reference - 1)?;
                 if shape.1.whole && sink.whole_row(&mut self.tables, decoder)? {
-                    decoder.reader.finish()?;
-                    decoder.reader = outer;
-                    return Ok(());
+                    return decoder.reader.finish();
                 }
                 self.shaped_row(shape, decoder, sink, &mut present)?;
             }
         }
-        decoder.reader = outer;
         require(self.fields, &present)
     }
 
     /// Ends a shape whose places were just added.
     fn end_shape(&mut self) {
-        let start = self.shapes.last().map_or(0, |shape| shape.end);
-        let places = self.places.iter().skip(start);
+        let start = self.shapes.list.last().map_or(0, |shape| shape.end);
+        let places = self.shapes.places.iter().skip(start);
         let fields = (0..self.fields.list.len()).map(|index| Place::Field(index as u8));
         let whole = places.copied().eq(fields);
-        self.shapes.push(Shape { end: self.places.len(), whole });
+        self.shapes.list.push(Shape { end: self.shapes.places.len(), whole });
     }
 
     /// A known shape, and where its places start.
     #[inline]
     fn shape(&self, number: u64) -> Result<(usize, Shape), Error> {
         let number = usize::try_from(number).map_err(|_| Code::RowShape)?;
-        let shape = *self.shapes.get(number).ok_or(Code::RowShape)?;
-        let start =
-            number.checked_sub(1).and_then(|before| self.shapes.get(before)).map_or(0, |before| before.end);
+        let shape = *self.shapes.list.get(number).ok_or(Code::RowShape)?;
+        let start = number
+            .checked_sub(1)
+            .and_then(|before| self.shapes.list.get(before))
+            .map_or(0, |before| before.end);
         Ok((start, shape))
     }
 
@@ -105,10 +139,10 @@ impl<'s, 'a> RowReader<'s, 'a> {
             return Err(Code::RowShape.into());
         }
         if mask & EXTRA_BIT != 0 {
-            self.places.push(Place::Extra);
+            self.shapes.places.push(Place::Extra);
         }
         let fields = (0u8..Fields::MAX_SHAPED as u8).filter(|index| mask >> index & 1 == 1);
-        self.places.extend(fields.map(Place::Field));
+        self.shapes.places.extend(fields.map(Place::Field));
         self.end_shape();
         Ok(())
     }
@@ -122,7 +156,7 @@ impl<'s, 'a> RowReader<'s, 'a> {
         present: &mut FieldSet,
     ) -> Result<(), Error> {
         for at in start..shape.end {
-            match self.places.get(at) {
+            match self.shapes.places.get(at) {
                 Some(Place::Field(index)) => self.field(usize::from(*index), decoder, sink, present)?,
                 Some(Place::Extra) => self.extra(decoder, sink)?,
                 _ => skip_region(decoder)?,
@@ -156,7 +190,7 @@ impl<'s, 'a> RowReader<'s, 'a> {
                 Place::Unknown
             };
             if !self.fields.wide() {
-                self.places.push(place);
+                self.shapes.places.push(place);
             }
         }
         Ok(())

@@ -17,6 +17,7 @@
 //! | [`Date`], [`DateTimeUtc`], [`Zoned`](crate::dynamic::Zoned) | date, dateTimeUtc, dateTimeZoned |
 //! | `std::time::Duration`, [`Duration`](crate::dynamic::Duration), [`BigDecimal`](crate::dynamic::BigDecimal) | duration, bigDecimal |
 //! | [`Symbol`], [`Frame<T>`], [`Json`], [`Value`](crate::dynamic::Value) | symbol, codec, json |
+//! | [`Never`] | never |
 //! | `Box<T>`, `&T` | that of `T` |
 
 mod array;
@@ -25,8 +26,10 @@ mod exit;
 mod frame;
 mod items;
 mod map;
+mod never;
 mod number;
 mod option;
+mod row_stream;
 mod rows;
 mod text;
 mod time;
@@ -39,8 +42,10 @@ pub use frame::Frame;
 pub use items::{Items, ItemsIter};
 #[doc(hidden)]
 pub use map::{Record, SortedEntries, read_entry};
+pub use never::Never;
 pub use num_bigint::BigInt;
 pub use option::{Nullable, Undefined};
+pub use row_stream::RowStream;
 pub use rows::{Rows, RowsIter};
 pub use text::Symbol;
 pub use time::{Date, DateTimeUtc};
