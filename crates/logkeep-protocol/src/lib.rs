@@ -18,8 +18,11 @@ mod joining;
 mod large_message;
 mod large_upload;
 mod malformed;
+#[cfg(test)]
+mod recorded;
 mod scope;
 mod splice;
+mod stage;
 mod stream;
 mod upload;
 
@@ -30,9 +33,8 @@ pub use answer::{
 pub use call::{Algorithm, Authenticate, Call, CallError, CompactionCall, ScopeRef, StageResult};
 pub use chunked::Chunked;
 pub use client::{
-    InputHeader, Reason, Received, RemoteBatch, Reply, SealedEntries, read_acks, read_begun, read_hello,
-    read_input_headers, read_items, read_remote_batches, read_stage_end, read_status, read_void,
-    write_entries, write_segment,
+    Reason, Received, RemoteBatch, Reply, SealedEntries, read_acks, read_begun, read_hello, read_items,
+    read_remote_batches, read_stage_end, read_status, read_void, write_entries,
 };
 pub use entry::{Entry, read_entries, write_entries_plaintext};
 pub use envelope::{Envelope, Request, RequestId, Yes};
@@ -44,5 +46,6 @@ pub use large_message::LargeMessage;
 pub use large_upload::{LargeUpload, UploadSource};
 pub use malformed::Malformed;
 pub use scope::Scope;
+pub use stage::{InputHeader, read_input_headers, read_segment, write_input_headers, write_segment};
 pub use stream::{Item, MAX_PART, batch_list, stored_row, write_chunk};
 pub use upload::{Batch, Upload, UploadError};

@@ -81,8 +81,16 @@ impl<'a> Upload<'a> {
     /// # Errors
     /// If a batch does not decode, has no ids, or has an id that is not 16 bytes long.
     pub fn batches(&self, whole: &Bytes) -> Result<Vec<Batch>, UploadError> {
-        self.batches.iter().map(|row| row?.batch(whole)).collect()
+        batches_of(&self.batches, whole)
     }
+}
+
+/// The batches in their stored form; `whole` is the memory the rows were read from.
+pub(crate) fn batches_of<'a>(
+    rows: &Rows<'a, BatchRow<'a>>,
+    whole: &Bytes,
+) -> Result<Vec<Batch>, UploadError> {
+    rows.iter().map(|row| row?.batch(whole)).collect()
 }
 
 impl BatchRow<'_> {

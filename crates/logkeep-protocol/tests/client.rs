@@ -3,9 +3,11 @@
 
 use bytes::Bytes;
 use logkeep_protocol::{
-    Authenticate, Call, Chunked, CompactionCall, Entry, EntryId, Envelope, ErrorCode, Exit, HelloResponse,
-    Item, ProtocolError, Reason, Received, RemoteId, Reply, Request, RequestId, ScopeRef, SealedEntries,
-    Upload, WriteAck, read_entries, read_items, read_remote_batches, write_chunk, write_entries,
+    Algorithm, AnswerForm, Authenticate, Begun, Call, Chunked, CompactionCall, Entry, EntryId, Envelope,
+    ErrorCode, Exit, HelloResponse, Item, PayloadMode, ProtocolError, Reason, Received, RemoteId, Reply,
+    Request, RequestId, ScopeRef, SealedEntries, StageEnd, StageResult, Status, Upload, WriteAck, read_acks,
+    read_begun, read_defect, read_entries, read_hello, read_input_headers, read_items, read_remote_batches,
+    read_segment, read_stage_end, read_status, read_void, write_chunk, write_entries,
     write_entries_plaintext,
 };
 use proptest::prelude::*;
@@ -22,16 +24,11 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
+const MODES: [PayloadMode; 2] = [PayloadMode::Plain, PayloadMode::Fingerprinted];
+
 fn request(id: u32, call: &Call<'_>) -> String {
-    let payload = call.write();
-    let request = Request {
-        id: RequestId::number(id),
-        tag: call.tag(),
-        payload: &payload,
-        notification: false,
-        discard: false,
-    };
-    hex(&Envelope::Request(request).write())
+    let payload = call.write(PayloadMode::Plain).unwrap();
+    hex(&Envelope::Request(Request::new(RequestId::number(id), call.tag(), &payload)).write())
 }
 
 #[test]
@@ -55,6 +52,7 @@ fn requests_are_the_bytes_effect_sends() {
         public_key: key,
         signing_public_key: &[7; 32],
         signature: &[8; 64],
+        algorithm: Algorithm::Ed25519,
     });
     assert_eq!(
         request(1, &login),
@@ -76,15 +74,48 @@ fn a_server_reads_every_call_as_it_was_meant() {
             public_key: "k",
             signing_public_key: &[1; 32],
             signature: &[2; 64],
+            algorithm: Algorithm::Ed25519,
         }),
         Call::WriteSingle { data: b"message" },
         Call::WriteChunked(Chunked { id: 7, index: 2, total: 300, data: b"part" }),
         Call::Changes { scope: SCOPE, start_sequence: (1 << 52) - 1 },
-        Call::Compaction { call: CompactionCall::Status, scope: SCOPE },
     ];
-    for call in calls {
-        assert_eq!(Call::read(call.tag(), &call.write()), Ok(call));
+    let stage = "stage";
+    let compaction = [
+        CompactionCall::Status,
+        CompactionCall::Begin,
+        CompactionCall::Input { stage },
+        CompactionCall::Fetch { stage, batches: vec![0, 7, 1 << 40] },
+        CompactionCall::Part { stage, chunk: Chunked { id: 0, index: 0, total: 1, data: b"segment" } },
+        CompactionCall::Abort { stage },
+        CompactionCall::Commit { stage, result: StageResult::Snapshot { segment_count: 3 } },
+        CompactionCall::Commit { stage, result: StageResult::NoOp },
+    ];
+    let compaction = compaction.map(|call| Call::Compaction { call, scope: SCOPE });
+    for call in calls.iter().chain(&compaction) {
+        for mode in MODES {
+            let payload = call.write(mode).unwrap();
+            assert_eq!(PayloadMode::of(&payload), mode);
+            assert_eq!(Call::read(call.tag(), &payload).as_ref(), Ok(call));
+        }
     }
+}
+
+#[test]
+fn payloads_that_do_not_fit_are_told() {
+    let told = |tag: &str, payload: &[u8]| Call::read(tag, payload).unwrap_err().to_string();
+    assert_eq!(told("EventLog.Nope", &[1, 0x20]), "Unknown request tag: EventLog.Nope");
+    assert_eq!(told("EventLog.CompactionNope", &[1, 0x20]), "Unknown request tag: EventLog.CompactionNope");
+    assert_eq!(told("EventLog.CompactionStatus", &[1, 0x20]), "Missing key\n  at [\"storeId\"]");
+    let backwards = Call::WriteChunked(Chunked { id: 1, index: 2, total: 2, data: b"" });
+    assert_eq!(
+        told("EventLog.WriteChunked", &backwards.write(PayloadMode::Plain).unwrap()),
+        "Malformed bytes: check\n  at [\"part\"]"
+    );
+    let other = Call::WriteSingle { data: b"" }.write(PayloadMode::Fingerprinted).unwrap();
+    assert_eq!(told("EventLog.Hello", &other), "Expected the fingerprint of the same schema");
+    let beyond = Call::Changes { scope: SCOPE, start_sequence: 1 << 53 };
+    assert!(beyond.write(PayloadMode::Plain).is_err());
 }
 
 #[test]
@@ -197,57 +228,120 @@ fn stream_items_and_batches_are_read_back() {
     frame.extend_from_slice(&body);
     let batches = read_remote_batches(&frame).unwrap();
     assert_eq!(batches.iter().map(|batch| batch.sequence).collect::<Vec<_>>(), [7, 9]);
-    assert_eq!(batches[1].entry_ids, [EntryId([2; 16])]);
+    assert_eq!(*batches[1].entry_ids, [EntryId([2; 16])]);
     assert_eq!((batches[0].iv, batches[0].encrypted), (&[0x11; 12][..], &[0xaa, 0xbb][..]));
 
     let items = [
         Item { part: None, head: frame.clone(), body: vec![] },
         Item { part: Some((3, 1, 2)), head: vec![], body: vec![b"sec", b"ond"] },
     ];
-    let envelope = write_chunk(&RequestId::number(5), &items);
-    let Envelope::Chunk { id, values } = Envelope::read(&envelope[2..]).unwrap() else { panic!() };
-    assert_eq!(id, RequestId::number(5));
-    let part = Chunked { id: 3, index: 1, total: 2, data: b"second" };
-    assert_eq!(read_items(values).unwrap(), [Received::Single(&frame), Received::Chunked(part)]);
+    for (mode, id) in MODES.into_iter().zip([RequestId::number(5), RequestId::Text("five".into())]) {
+        let envelope = write_chunk(&id, mode, &items).unwrap();
+        let Envelope::Chunk { id: echo, values } = Envelope::read(&envelope[2..]).unwrap() else { panic!() };
+        assert_eq!(echo, id);
+        let part = Chunked { id: 3, index: 1, total: 2, data: b"second" };
+        assert_eq!(read_items(values).unwrap(), [Received::Single(&frame), Received::Chunked(part)]);
+    }
+}
+
+/// The form of the answers to a call.
+fn form(tag: &str, mode: PayloadMode) -> AnswerForm {
+    let payload = Call::Hello.write(mode).unwrap();
+    AnswerForm::of(&format!("EventLog.{tag}"), &payload, false)
 }
 
 #[test]
 fn answers_are_read_back() {
-    let success = |exit: &Exit<'_>| {
-        let hole = exit.write();
-        let Ok(Reply::Success(value)) = Reply::read(&hole) else { panic!("{exit:?}") };
-        value.to_vec()
-    };
-    assert!(success(&Exit::Void).is_empty());
-    for (first_sequence, compaction) in [(0, false), (1, true)] {
-        let challenge = [9; 32];
-        let hello =
-            HelloResponse { remote_id: RemoteId([4; 16]), challenge: &challenge, first_sequence, compaction };
-        let value = success(&Exit::Hello(hello));
-        let read = HelloResponse::read(&value).unwrap();
-        assert_eq!(read.remote_id, hello.remote_id);
-        assert_eq!(
-            (read.challenge, read.first_sequence, read.compaction),
-            (&challenge, first_sequence, compaction)
-        );
+    for mode in MODES {
+        let form = |tag| form(tag, mode);
+        assert_eq!(read_void(&Exit::Void.write(form("Authenticate"))), Ok(Reply::Success(())));
+        for (first_sequence, compaction) in [(0, false), (1, true)] {
+            let challenge = &[9; 32];
+            let remote_id = RemoteId([4; 16]);
+            let hello = HelloResponse { remote_id, challenge, first_sequence, compaction };
+            let exit = Exit::Hello(hello).write(form("Hello"));
+            assert_eq!(read_hello(&exit), Ok(Reply::Success(hello)));
+        }
+        let ack = |sequence| WriteAck { entry_id: EntryId([sequence as u8; 16]), sequence };
+        let acks: Vec<WriteAck> = (0..300).map(ack).collect();
+        for acks in [&acks[..], &[]] {
+            let exit = Exit::Acks(acks).write(form("WriteChunked"));
+            assert_eq!(read_acks(&exit), Ok(Reply::Success(acks.to_vec())));
+        }
+        let status = Status { wanted: true, head: -1 };
+        let exit = Exit::Status(status).write(form("CompactionStatus"));
+        assert_eq!(read_status(&exit), Ok(Reply::Success(status)));
+        for begun in [Begun::Started { stage_id: "s" }, Begun::Busy, Begun::NotWanted] {
+            let exit = Exit::Begun(begun).write(form("CompactionBegin"));
+            assert_eq!(read_begun(&exit), Ok(Reply::Success(begun)));
+        }
+        for end in [StageEnd::Committed, StageEnd::Superseded] {
+            let exit = Exit::StageEnd(end).write(form("CompactionCommit"));
+            assert_eq!(read_stage_end(&exit), Ok(Reply::Success(end)));
+        }
     }
-    let acks: Vec<WriteAck> =
-        (0..300).map(|sequence| WriteAck { entry_id: EntryId([sequence as u8; 16]), sequence }).collect();
-    assert_eq!(WriteAck::read_all(&success(&Exit::Acks(&acks))).unwrap(), acks);
-    assert_eq!(WriteAck::read_all(&success(&Exit::Acks(&[]))).unwrap(), []);
+}
 
-    let failure = |exit: &Exit<'_>, expected: Reason<'_>| {
-        assert_eq!(Reply::read(&exit.write()), Ok(Reply::Failure(expected)));
-    };
-    let error = ProtocolError::new("Changes", ErrorCode::NotFound, "no").in_scope(SCOPE);
-    failure(&Exit::Fail(error.clone()), Reason::Fail(error));
-    let bare = ProtocolError::new("EventLog.WriteSingle", ErrorCode::Forbidden, "Unauthenticated request");
-    failure(&Exit::Fail(bare.clone()), Reason::Fail(bare));
-    failure(&Exit::Die("boom"), Reason::Die("\"boom\""));
-    failure(&Exit::Interrupted, Reason::Interrupt);
-    assert_eq!(Reply::read(&[3, 0x20, 1, 0]), Ok(Reply::Failure(Reason::Unknown)), "an empty cause");
+#[test]
+fn failures_are_read_back() {
+    for mode in MODES {
+        let failure = |exit: &Exit<'_>, expected: Reason<'_>| {
+            let written = exit.write(form("Changes", mode));
+            assert_eq!(read_void(&written), Ok(Reply::Failure(expected)));
+        };
+        let error = ProtocolError::new("Changes", ErrorCode::NotFound, "no").in_scope(SCOPE);
+        failure(&Exit::Fail(error.clone()), Reason::Fail(error));
+        let bare =
+            ProtocolError::new("EventLog.WriteSingle", ErrorCode::Forbidden, "Unauthenticated request");
+        failure(&Exit::Fail(bare.clone()), Reason::Fail(bare.clone()));
+        failure(&Exit::Die("boom"), Reason::Die("\"boom\""));
+        failure(&Exit::Interrupted, Reason::Interrupt);
+        failure(&Exit::Acks(&[]), Reason::Die("\"the call does not end like this\""));
+        let hello = Exit::Fail(bare).write(form("Hello", mode));
+        assert_eq!(read_hello(&hello), Ok(Reply::Failure(Reason::Die("\"Unauthenticated request\""))));
+        let beyond = [WriteAck { entry_id: EntryId([0; 16]), sequence: 1 << 53 }];
+        let beyond = Exit::Acks(&beyond).write(form("WriteSingle", mode));
+        let Ok(Reply::Failure(Reason::Die(text))) = read_acks(&beyond) else { panic!() };
+        assert!(text.starts_with("\"Failed to encode the response: "), "{text}");
+    }
+    assert_eq!(read_void(&[3, 0x20, 1, 0]), Ok(Reply::Failure(Reason::Unknown)), "an empty cause");
     let by_fiber = unhex("0d 20 01 01 09 03 0000000000002e40");
-    assert_eq!(Reply::read(&by_fiber), Ok(Reply::Failure(Reason::Interrupt)));
+    assert_eq!(read_void(&by_fiber), Ok(Reply::Failure(Reason::Interrupt)));
+}
+
+#[test]
+fn an_error_without_identity_says_so_as_the_reference_does() {
+    let error = ProtocolError::new("EventLog.WriteSingle", ErrorCode::Forbidden, "Unauthenticated request");
+    let exit = Exit::Fail(error).write(form("WriteSingle", PayloadMode::Plain));
+    let recorded = "5720010153000a6973bb46a08ec1bc1217556e61757468656e746963617465642072657175657374d092b7d452144576656e744c6f672e577269746553696e676c65f8efc0827a0103a0cfadcc7c09466f7262696464656e";
+    assert_eq!(hex(&exit), recorded);
+}
+
+#[test]
+fn defects_have_the_words_of_the_reference() {
+    let error = Envelope::read(&[0xff, 0xff, 0xff]).unwrap_err().to_string();
+    assert_eq!(error, "Expected version 2 envelope, flags 1");
+    for mode in MODES {
+        let defect = logkeep_protocol::defect(mode, &error);
+        let json = r#"{"name":"SchemaError","message":"Expected version 2 envelope, flags 1"}"#;
+        assert_eq!(read_defect(&defect), Ok(json));
+        assert_eq!(PayloadMode::of(&defect), mode);
+    }
+}
+
+#[test]
+fn ids_of_requests_never_mix_numbers_and_texts() {
+    let frame = |digits: &str| unhex(&format!("21a71fbf488612ff6b00 {digits}"));
+    let id = |digits: &str| match Envelope::read(&frame(digits)).unwrap() {
+        Envelope::Ack { id } => id,
+        other => panic!("{other:?}"),
+    };
+    let (number, text) = (id("02 003c"), id("03 013330"));
+    assert_eq!((&number, &text), (&RequestId::number(30), &RequestId::Text("30".into())));
+    assert_ne!(number, text);
+    assert_eq!(id("03 00bc00"), number, "however it was written");
+    assert!(Envelope::read(&frame("00")).is_err());
+    assert!(Envelope::read(&frame("02 0208")).is_err());
 }
 
 proptest! {
@@ -256,8 +350,13 @@ proptest! {
         let mut frame = vec![bytes.len() as u8 & 0x7f];
         frame.extend_from_slice(&bytes[..frame[0] as usize]);
         for input in [&bytes, &frame] {
-            let _ = (read_entries(input), read_items(input), read_remote_batches(input), Reply::read(input));
-            let _ = (HelloResponse::read(input), WriteAck::read_all(input));
+            let _ = (read_entries(input), read_items(input), read_remote_batches(input), read_void(input));
+            let _ = (read_hello(input), read_acks(input), read_status(input), read_begun(input));
+            let _ = (read_stage_end(input), read_defect(input), read_input_headers(input));
+            let _ = (Envelope::read(input), read_segment(&Bytes::copy_from_slice(input)));
+            for call in ["Authenticate", "WriteChunked", "Changes", "CompactionPart", "CompactionCommit"] {
+                let _ = Call::read(&format!("EventLog.{call}"), input);
+            }
         }
     }
 

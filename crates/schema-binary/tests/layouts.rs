@@ -1,8 +1,9 @@
 //! The layouts of the sync protocol (format section 4) out of the derive macros, byte for byte.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use schema_binary::types::{NonEmpty, Nullable, Rows, Undefined};
-use schema_binary::{Codec, Decode, Encode, Layout, Mode, decode, encode};
+use schema_binary::types::{NonEmpty, Nullable, RowStream, Rows, Undefined};
+use schema_binary::wire::Reader;
+use schema_binary::{Code, Codec, Decode, Encode, Layout, Mode, decode, encode};
 
 #[derive(Debug, Clone, PartialEq, Layout, Encode, Decode)]
 struct Entry<'a> {
@@ -272,4 +273,23 @@ fn unions_with_nothing() {
     both_ways(&Nullable::<&str>::Null, &hex("022002"));
     both_ways(&Undefined::Value(Nullable::<&str>::Null), &hex("022002"));
     both_ways(&Undefined::<Nullable<&str>>::Undefined, &hex("022003"));
+}
+
+#[test]
+fn rows_that_arrive_one_by_one() {
+    let frame = encode(&batches()).unwrap();
+    let mut run = Reader::new(&frame[3..]);
+    let mut rows = RowStream::default();
+    for expected in batches() {
+        // Each row has memory of its own.
+        let row = run.sized().unwrap().to_vec();
+        assert_eq!(rows.read::<EncryptedBatch<'_>>(&row).unwrap(), expected);
+    }
+    assert!(run.is_empty());
+
+    let row = encode(&batches()[..1]).unwrap();
+    let row = Reader::new(&row[3..]).sized().unwrap().to_vec();
+    let mut rows = RowStream::default();
+    let refused = (0..30_000).find_map(|_| rows.read::<EncryptedBatch<'_>>(&row).err()).unwrap();
+    assert_eq!(refused.code, Code::CountLimit, "shapes are remembered up to a limit");
 }

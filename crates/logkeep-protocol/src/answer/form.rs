@@ -6,14 +6,14 @@ use crate::Malformed;
 /// How a request is to be answered: as its call prescribes, in the mode of its payload (WIRE-041, WIRE-053).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnswerForm {
-    pub(super) kind: AnswerKind,
+    pub(crate) kind: AnswerKind,
     /// The mode of the request's payload, and so of its answers and stream items.
     pub mode: PayloadMode,
 }
 
 /// What a success is; in fingerprint mode it matters to failures too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AnswerKind {
+pub(crate) enum AnswerKind {
     Hello,
     DiscardedHello,
     Void,

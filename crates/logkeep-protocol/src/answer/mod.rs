@@ -6,7 +6,7 @@ pub(crate) mod schema;
 use schema_binary::types::{Cause, Exit as WireExit, Json, Reason};
 use schema_binary::{Decode, Encode, Layout};
 
-use self::form::AnswerKind;
+pub(crate) use self::form::AnswerKind;
 pub use self::form::{AnswerForm, defect, read_defect, text_defect};
 use self::schema::{ANSWERS, Ended, Failure, Hello, Unfailing};
 use crate::hole::PayloadMode;

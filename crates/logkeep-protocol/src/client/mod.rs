@@ -4,6 +4,6 @@ mod received;
 mod reply;
 mod write_entries;
 
-pub use received::{InputHeader, Received, RemoteBatch, read_input_headers, read_items, read_remote_batches};
+pub use received::{Received, RemoteBatch, read_items, read_remote_batches};
 pub use reply::{Reason, Reply, read_acks, read_begun, read_hello, read_stage_end, read_status, read_void};
-pub use write_entries::{SealedEntries, write_entries, write_segment};
+pub use write_entries::{SealedEntries, write_entries};

@@ -30,16 +30,6 @@ pub struct RemoteBatch<'a> {
     pub encrypted: &'a [u8],
 }
 
-/// What a stage has for input: a batch without what is sealed in it.
-#[derive(Debug, Clone, PartialEq, Eq, Layout, Encode, Decode)]
-pub struct InputHeader {
-    /// The sequence of the first entry.
-    pub sequence: u64,
-    /// The ids of the entries.
-    #[schema(rename = "entryIds")]
-    pub entry_ids: NonEmpty<EntryId>,
-}
-
 /// Reads the hole of a Chunk envelope.
 ///
 /// # Errors
@@ -66,12 +56,4 @@ impl<'a> TryFrom<WireItem<'a>> for Received<'a> {
 /// If it does not decode, or an id is not 16 bytes long.
 pub fn read_remote_batches(frame: &[u8]) -> Result<Vec<RemoteBatch<'_>>, Malformed> {
     Ok(decode::<NonEmpty<RemoteBatch<'_>>>(frame)?.into_vec())
-}
-
-/// Reads a message of the stream of a CompactionInput: headers, at least one.
-///
-/// # Errors
-/// If it does not decode, or an id is not 16 bytes long.
-pub fn read_input_headers(frame: &[u8]) -> Result<Vec<InputHeader>, Malformed> {
-    Ok(decode::<NonEmpty<InputHeader>>(frame)?.into_vec())
 }

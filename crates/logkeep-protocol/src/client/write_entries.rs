@@ -1,4 +1,4 @@
-//! The body of a write (schema-binary.md 4.4), and segments of snapshots.
+//! The body of a write (schema-binary.md 4.4).
 
 use schema_binary::{Encode, Layout, encode};
 
@@ -23,9 +23,4 @@ pub fn write_entries(scope: ScopeRef<'_>, batches: &[SealedEntries]) -> Vec<u8> 
     let ScopeRef { public_key, store_id } = scope;
     // Bytes and texts can always be written.
     encode(&WriteEntries { public_key, store_id, batches }).unwrap_or_default()
-}
-
-/// The frame of a segment of a snapshot; one batch at least.
-pub fn write_segment(batches: &[SealedEntries]) -> Vec<u8> {
-    encode(batches).unwrap_or_default()
 }

@@ -9,8 +9,9 @@ use logkeep::sync::link::{BoxFuture, Connector, Link, LinkEnd, LinkError, link};
 use logkeep::{Entry, EntryId, Identity, RemoteId};
 use logkeep_crypto::{OsRandom, SealCounter, Sealer};
 use logkeep_protocol::{
-    Batch, Call, Envelope, Exit, FrameReader, HelloResponse, Item, MAX_ENVELOPE, RequestId, SealedEntries,
-    Upload, WriteAck, batch_list, stored_row, write_chunk, write_entries, write_entries_plaintext,
+    AnswerForm, Batch, Call, Envelope, Exit, FrameReader, HelloResponse, Item, MAX_ENVELOPE, RequestId,
+    SealedEntries, Status, Upload, WriteAck, batch_list, stored_row, write_chunk, write_entries,
+    write_entries_plaintext,
 };
 use tokio::sync::mpsc;
 
@@ -132,9 +133,10 @@ async fn serve(liar: Arc<Liar>, end: LinkEnd) {
             match Envelope::read(&frame).unwrap() {
                 Envelope::Request(request) => {
                     let call = Call::read(request.tag, request.payload).unwrap();
-                    answer(&liar, &incoming, request.id, call, &mut stream).await;
+                    let to = (request.id.clone(), request.answer_form());
+                    answer(&liar, &incoming, to, call, &mut stream).await;
                 }
-                Envelope::Ack(_) => next_chunk(&liar, &incoming, &mut stream).await,
+                Envelope::Ack { .. } => next_chunk(&liar, &incoming, &mut stream).await,
                 Envelope::Ping => send(&incoming, Envelope::Pong.write()).await,
                 _ => {}
             }
@@ -143,47 +145,51 @@ async fn serve(liar: Arc<Liar>, end: LinkEnd) {
 }
 
 /// What is still to be sent on the open stream.
-type Open = Option<(RequestId, Vec<Vec<u8>>)>;
+type Open = Option<(To, Vec<Vec<u8>>)>;
 
 async fn send(replies: &Replies, bytes: Vec<u8>) {
     let _ = replies.send(Ok(bytes.into())).await;
 }
 
-async fn exit(replies: &Replies, id: RequestId, exit: Exit<'_>) {
-    send(replies, Envelope::Exit { id, exit: &exit.write() }.write()).await;
+/// Whom an answer goes to, and how it is written.
+type To = (RequestId, AnswerForm);
+
+async fn exit(replies: &Replies, (id, form): To, exit: Exit<'_>) {
+    send(replies, Envelope::Exit { id, exit: &exit.write(form) }.write()).await;
 }
 
-async fn answer(liar: &Liar, replies: &Replies, id: RequestId, call: Call<'_>, stream: &mut Open) {
+async fn answer(liar: &Liar, replies: &Replies, to: To, call: Call<'_>, stream: &mut Open) {
     match call {
         Call::Hello => {
             let challenge = &[5; 32];
             let hello =
                 HelloResponse { remote_id: liar.remote_id(), challenge, first_sequence: 1, compaction: true };
-            exit(replies, id, Exit::Hello(hello)).await;
+            exit(replies, to, Exit::Hello(hello)).await;
         }
         Call::Authenticate(_) if liar.lie == Lie::Defect => {
-            send(replies, Envelope::Defect(&logkeep_protocol::defect("no")).write()).await;
+            send(replies, Envelope::Defect { defect: &logkeep_protocol::defect(to.1.mode, "no") }.write())
+                .await;
         }
-        Call::Authenticate(_) => exit(replies, id, Exit::Void).await,
+        Call::Authenticate(_) => exit(replies, to, Exit::Void).await,
         Call::Compaction { .. } => {
             let head = liar.held() as i64;
-            exit(replies, id, Exit::Status { wanted: false, head }).await;
+            exit(replies, to, Exit::Status(Status { wanted: false, head })).await;
         }
-        Call::WriteSingle { data } => write(liar, replies, id, data).await,
+        Call::WriteSingle { data } => write(liar, replies, to, data).await,
         Call::Changes { start_sequence, .. } => {
             let messages = messages(liar, start_sequence);
-            *stream = Some((id, messages));
+            *stream = Some((to, messages));
             next_chunk(liar, replies, stream).await;
         }
         other => panic!("{other:?}"),
     }
 }
 
-async fn write(liar: &Liar, replies: &Replies, id: RequestId, data: &[u8]) {
+async fn write(liar: &Liar, replies: &Replies, to: To, data: &[u8]) {
     if liar.lie == Lie::RefuseWrites {
         let code = logkeep_protocol::ErrorCode::InvalidRequest;
         let error = logkeep_protocol::ProtocolError::new("WriteEntries", code, "the store is full");
-        return exit(replies, id, Exit::Fail(error)).await;
+        return exit(replies, to, Exit::Fail(error)).await;
     }
     let frame = Bytes::copy_from_slice(data);
     let uploaded = Upload::read(&frame).unwrap().batches(&frame).unwrap();
@@ -202,7 +208,7 @@ async fn write(liar: &Liar, replies: &Replies, id: RequestId, data: &[u8]) {
         acks.iter_mut()
             .for_each(|ack| *ack = WriteAck { entry_id: EntryId([9; 16]), sequence: ack.sequence + 1000 });
     }
-    exit(replies, id, Exit::Acks(&acks)).await;
+    exit(replies, to, Exit::Acks(&acks)).await;
 }
 
 /// One message for each batch from a sequence on.
@@ -249,7 +255,7 @@ fn spoil(lie: Lie, batch: &mut Batch) {
 }
 
 async fn next_chunk(liar: &Liar, replies: &Replies, stream: &mut Open) {
-    let Some((id, messages)) = stream else { return };
+    let Some(((id, form), messages)) = stream else { return };
     match liar.lie {
         Lie::Garbage => return send(replies, vec![5, 0xff, 0, 1, 2, 3]).await,
         Lie::HugeFrame => return send(replies, vec![0xff, 0xff, 0xff, 0xff, 0x0f]).await,
@@ -258,13 +264,14 @@ async fn next_chunk(liar: &Liar, replies: &Replies, stream: &mut Open) {
         }
         Lie::EndlessParts => {
             let item = Item { part: Some((1, 0, 4096)), head: vec![7; 400_000], body: vec![] };
-            return send(replies, write_chunk(id, &[item])).await;
+            return send(replies, write_chunk(id, form.mode, &[item]).unwrap()).await;
         }
         _ => {}
     }
     while !messages.is_empty() {
         let message = messages.remove(0);
-        send(replies, write_chunk(id, &[Item { part: None, head: message, body: vec![] }])).await;
+        let item = Item { part: None, head: message, body: vec![] };
+        send(replies, write_chunk(id, form.mode, &[item]).unwrap()).await;
         if liar.lie != Lie::Flood {
             return;
         }
