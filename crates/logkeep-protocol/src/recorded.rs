@@ -9,7 +9,7 @@ use crate::answer::AnswerKind;
 use crate::answer::schema::ANSWERS;
 use crate::hole::Hole;
 use crate::item::ITEMS;
-use crate::splice::{put_entry_ids, put_region};
+use crate::splice::put_region;
 use crate::{
     AnswerForm, Call, Envelope, Item, PayloadMode, Received, RemoteBatch, RequestId, SealedEntries, Upload,
     batch_list, read_entries, read_input_headers, read_items, read_remote_batches, read_segment, stored_row,
@@ -143,11 +143,11 @@ fn data_within_calls() {
 fn spliced(batches: &[RemoteBatch<'_>]) -> Vec<u8> {
     let mut rows = Vec::new();
     for batch in batches {
-        let ids: Vec<&[u8]> = batch.entry_ids.iter().map(|id| &id.0[..]).collect();
-        let (mut sealed, mut entry_ids) = (Vec::new(), Vec::new());
+        let mut entry_ids = vec![batch.entry_ids.len() as u8];
+        batch.entry_ids.iter().for_each(|id| entry_ids.extend([&[16], &id.0[..]].concat()));
+        let mut sealed = Vec::new();
         put_region(&mut sealed, batch.iv);
         put_region(&mut sealed, batch.encrypted);
-        put_entry_ids(&mut entry_ids, &ids);
         stored_row(&mut rows, batch.sequence, &sealed, &entry_ids);
     }
     let item = batch_list(&[&rows], batches.len()).unwrap();

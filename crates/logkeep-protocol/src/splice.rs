@@ -26,12 +26,3 @@ pub(crate) fn put_number_region(out: &mut Vec<u8>, n: u64) {
     put_uvarint(out, uvarint_len(n * 2) as u64 * 2);
     put_uvarint(out, n * 2);
 }
-
-/// Appends the wire value of the ids of a batch.
-pub(crate) fn put_entry_ids(out: &mut Vec<u8>, ids: &[&[u8]]) {
-    put_uvarint(out, ids.len() as u64);
-    for id in ids {
-        put_uvarint(out, id.len() as u64);
-        out.extend_from_slice(id);
-    }
-}

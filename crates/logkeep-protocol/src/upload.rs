@@ -1,11 +1,11 @@
 //! The body of a write: batches as a client uploads them (schema-binary.md 4.4).
 
 use bytes::Bytes;
-use schema_binary::types::{NonEmpty, Rows};
+use schema_binary::types::{Items, Rows};
 use schema_binary::wire::{put_uvarint, uvarint_len};
-use schema_binary::{Code, Decode, Encode, Layout, decode};
+use schema_binary::{Code, Decode, Encode, Error, Layout, decode};
 
-use crate::splice::{put_entry_ids, put_region};
+use crate::splice::put_region;
 use crate::{Malformed, ScopeRef};
 
 /// A batch as it was uploaded, in the form in which it is stored and sent on.
@@ -38,10 +38,10 @@ pub(crate) struct WriteEntries<'a, B> {
 }
 
 /// A batch of an upload.
-#[derive(Debug, Layout, Encode, Decode)]
+#[derive(Debug, Layout, Decode)]
 pub(crate) struct BatchRow<'a> {
     #[schema(rename = "entryIds")]
-    entry_ids: NonEmpty<&'a [u8]>,
+    entry_ids: Items<'a, &'a [u8]>,
     iv: &'a [u8],
     #[schema(rename = "encryptedBatch")]
     encrypted: &'a [u8],
@@ -96,25 +96,36 @@ pub(crate) fn batches_of<'a>(
 impl BatchRow<'_> {
     /// The batch in its stored form; `whole` is the memory the row was read from.
     pub(crate) fn batch(&self, whole: &Bytes) -> Result<Batch, UploadError> {
-        if let Some(id) = self.entry_ids.iter().find(|id| id.len() != 16) {
-            return Err(UploadError::EntryId(id.len()));
+        let count = u32::try_from(self.entry_ids.len()).map_err(|_| Error::from(Code::CountLimit))?;
+        if count == 0 {
+            return Err(Error::from(Code::MissingKey).at(0).at("entryIds").into());
         }
-        let count = u32::try_from(self.entry_ids.len()).map_err(|_| Malformed::from(Code::CountLimit))?;
-        let entry_ids = entry_ids(&self.entry_ids, whole);
+        let entry_ids = self.entry_ids(whole)?;
         Ok(Batch { count, entry_ids, sealed: sealed(self.iv, self.encrypted, whole) })
     }
-}
 
-/// The ids in their shortest form, shared if `whole` has them so already.
-fn entry_ids(ids: &[&[u8]], whole: &Bytes) -> Bytes {
-    let mut bytes = Vec::with_capacity(5 + 17 * ids.len());
-    put_entry_ids(&mut bytes, ids);
-    let header = uvarint_len(ids.len() as u64) + 1;
-    let start = ids.first().and_then(|first| offset(first, whole).checked_sub(header));
-    let found = start.and_then(|start| whole.get(start..start.saturating_add(bytes.len())));
-    match found {
-        Some(found) if found == bytes => whole.slice_ref(found),
-        _ => bytes.into(),
+    /// The ids in their shortest form, shared if `whole` has them so already.
+    fn entry_ids(&self, whole: &Bytes) -> Result<Bytes, UploadError> {
+        let ids = self.entry_ids.bytes();
+        let mut shortest = Vec::new();
+        put_uvarint(&mut shortest, self.entry_ids.len() as u64);
+        if ids.len() == 17 * self.entry_ids.len() && ids.chunks(17).all(|id| id.first() == Some(&16)) {
+            let start = offset(ids, whole).saturating_sub(shortest.len());
+            let found = whole.get(start..start + shortest.len() + ids.len()).unwrap_or_default();
+            if found.starts_with(&shortest) {
+                return Ok(whole.slice_ref(found));
+            }
+        }
+        shortest.reserve_exact(17 * self.entry_ids.len());
+        for id in self.entry_ids.iter() {
+            let id = id.map_err(|error| error.at("entryIds"))?;
+            if id.len() != 16 {
+                return Err(UploadError::EntryId(id.len()));
+            }
+            shortest.push(16);
+            shortest.extend_from_slice(id);
+        }
+        Ok(shortest.into())
     }
 }
 

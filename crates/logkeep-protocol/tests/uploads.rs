@@ -214,5 +214,5 @@ fn ids_of_another_length_and_empty_batches_are_told_apart_from_damage() {
 
     let none = frame(&[Row { ids: vec![], ..good }], false);
     let told = Upload::read(&none).unwrap().batches(&none).unwrap_err();
-    assert_eq!(told.to_string(), "Missing key\n  at [0][\"entryIds\"][0]");
+    assert_eq!(told.to_string(), "Missing key\n  at [\"entryIds\"][0]");
 }

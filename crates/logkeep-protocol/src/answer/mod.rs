@@ -165,8 +165,7 @@ impl Exit<'_> {
     }
 
     fn try_write(&self, form: AnswerForm) -> Result<Vec<u8>, Malformed> {
-        let defect = serde_json::Value::from(self.defect()).to_string();
-        let defect = Json(&defect);
+        let defect = &mut String::new();
         let (kind, mode) = (form.kind, form.mode);
         match kind {
             AnswerKind::Hello => {
@@ -202,7 +201,7 @@ impl Exit<'_> {
     }
 
     /// The exit of a call that succeeds with `success`.
-    fn ended<'a, T>(&'a self, success: Option<T>, defect: Json<'a>) -> Ended<'a, T> {
+    fn ended<'a, T>(&'a self, success: Option<T>, defect: &'a mut String) -> Ended<'a, T> {
         match (self, success) {
             (_, Some(value)) => WireExit::Success(value),
             (Self::Fail(error), None) => WireExit::Failure(Cause(vec![Reason::Fail(Failure::from(error))])),
@@ -211,18 +210,20 @@ impl Exit<'_> {
     }
 
     /// The exit of a call that has no failures of its own.
-    fn unfailing<'a, T>(&self, success: Option<T>, defect: Json<'a>) -> Unfailing<'a, T> {
+    fn unfailing<'a, T>(&self, success: Option<T>, defect: &'a mut String) -> Unfailing<'a, T> {
         match success {
             Some(value) => WireExit::Success(value),
             None => WireExit::Failure(Cause(vec![self.broken(defect)])),
         }
     }
 
-    fn broken<'a, E>(&self, defect: Json<'a>) -> Reason<E, Json<'a>> {
-        match self {
-            Self::Interrupted => Reason::Interrupt(None),
-            _ => Reason::Die(defect),
+    /// The reason that needs no error type; `defect` takes the text of a defect.
+    fn broken<'a, E>(&self, defect: &'a mut String) -> Reason<E, Json<'a>> {
+        if matches!(self, Self::Interrupted) {
+            return Reason::Interrupt(None);
         }
+        *defect = serde_json::Value::from(self.defect()).to_string();
+        Reason::Die(Json(defect))
     }
 
     /// What is said if the exit has to be a defect.

@@ -8,6 +8,9 @@ use crate::{Code, Error};
 /// The kind byte of a variant: a struct or tuple that is told by its literal properties.
 const VARIANT: u8 = 10;
 
+/// Unions of so many members are sorted without memory of their own.
+const FEW: usize = 16;
+
 /// What names a union member: the tag of a variant, or the kind of any other member.
 ///
 /// Selectors sort as the members do in fingerprint mode: variants by tag, then the others by kind.
@@ -67,13 +70,7 @@ impl<'a> Decoder<'a> {
             return Selector::read(self);
         }
         let position = self.reader.uvarint()?;
-        let mut found = None;
-        union(&mut |selector| {
-            if rank(union, selector) == position {
-                found = Some(selector);
-            }
-        });
-        found.ok_or(Code::UnknownMember.into())
+        member_at(union, position).ok_or(Code::UnknownMember.into())
     }
 
     /// Reads the member that fills the rest of the region.
@@ -93,6 +90,34 @@ fn rank(union: Selectors, selector: Selector) -> u64 {
     let mut rank = 0;
     union(&mut |other| rank += u64::from(other < selector));
     rank
+}
+
+/// The member at a position when all are sorted.
+fn member_at(union: Selectors, position: u64) -> Option<Selector> {
+    let mut few = [Selector::Kind(0); FEW];
+    let mut count = 0;
+    union(&mut |selector| {
+        if let Some(place) = few.get_mut(count) {
+            *place = selector;
+        }
+        count += 1;
+    });
+    let Some(members) = few.get_mut(..count) else { return member_of_many(union, position) };
+    members.sort_unstable();
+    let position = usize::try_from(position).ok()?;
+    let before = position.checked_sub(1).and_then(|before| members.get(before));
+    // A member that comes twice has one position.
+    members.get(position).filter(|member| before != Some(member)).copied()
+}
+
+fn member_of_many(union: Selectors, position: u64) -> Option<Selector> {
+    let mut found = None;
+    union(&mut |selector| {
+        if rank(union, selector) == position {
+            found = Some(selector);
+        }
+    });
+    found
 }
 
 /// The hash of no sentinels; [`sentinel_hash`] goes on from here.

@@ -30,6 +30,11 @@ impl<'a, T: Decode<'a>> Items<'a, T> {
         self.count == 0
     }
 
+    /// The bytes of the elements, as they are written.
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.region
+    }
+
     /// Reads the elements in order; nothing follows an error.
     pub fn iter(&self) -> ItemsIter<'a, T> {
         let decoder = Decoder::new(self.region, self.mode, self.depth);
