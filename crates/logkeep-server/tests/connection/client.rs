@@ -218,8 +218,7 @@ impl Client {
     pub(crate) fn request(&mut self, tag: &str, payload: &[u8]) -> RequestId {
         self.next += 1;
         let id = RequestId::number(self.next);
-        let request = Request { id: id.clone(), tag, payload, notification: false, discard: false };
-        self.send(Envelope::Request(request).write());
+        self.send(Envelope::Request(Request::new(id.clone(), tag, payload)).write());
         id
     }
 
@@ -304,7 +303,7 @@ impl Client {
     }
 
     pub(crate) fn ack(&mut self, id: &RequestId) {
-        self.send(Envelope::Ack(id.clone()).write());
+        self.send(Envelope::Ack { id: id.clone() }.write());
     }
 
     /// The values hole of the stream's next Chunk, if there is one.

@@ -1,6 +1,6 @@
 //! What a client may not do, and that others do not notice.
 
-use logkeep_protocol::{Envelope, Request, RequestId};
+use logkeep_protocol::{Envelope, Request, RequestId, Yes};
 use logkeep_server::limits::Limits;
 
 use crate::client::{World, body_of_write, identity};
@@ -67,8 +67,7 @@ fn a_live_id_used_again_closes_the_connection_with_1001() {
     let alice = identity("alice");
     let mut client = world.session(&alice);
     let stream = client.changes(&alice, "s", 0);
-    let again =
-        Request { id: stream, tag: "EventLog.Hello", payload: &[1, 32], notification: false, discard: false };
+    let again = Request::new(stream, "EventLog.Hello", &[1, 32]);
     client.send(Envelope::Request(again).write());
     assert_eq!(client.connection.outbox().closing().unwrap().code, 1001);
 }
@@ -81,7 +80,7 @@ fn frames_that_do_not_decode_spoil_only_their_connection() {
         client.send(garbage.to_vec());
         client.send(Envelope::Ping.write());
         let defect = client.take(|envelope| match envelope {
-            Envelope::Defect(defect) => Some(String::from_utf8_lossy(defect).into_owned()),
+            Envelope::Defect { defect } => Some(String::from_utf8_lossy(defect).into_owned()),
             _ => None,
         });
         let partial = garbage[0] == 0xff && garbage.len() < 10;
@@ -113,15 +112,11 @@ fn a_json_client_is_told_what_to_speak() {
 fn notifications_are_not_answered_and_discarded_calls_at_once() {
     let world = World::new();
     let mut client = world.connect();
-    let hello = |notification, discard| Request {
-        id: RequestId::number(900),
-        tag: "EventLog.Hello",
-        payload: &[1, 32],
-        notification,
-        discard,
-    };
-    client.send(Envelope::Request(hello(true, false)).write());
+    let hello = Request::new(RequestId::number(900), "EventLog.Hello", &[1, 32]);
+    let notification = Request { is_notification: Some(Yes::Yes), ..hello.clone() };
+    client.send(Envelope::Request(notification).write());
     assert_eq!(client.exit(&RequestId::number(900)), None);
-    client.send(Envelope::Request(hello(false, true)).write());
+    let discarded = Request { discard: Some(Yes::Yes), ..hello };
+    client.send(Envelope::Request(discarded).write());
     assert_eq!(client.exit(&RequestId::number(900)), Some(vec![2, 0x20, 0]));
 }

@@ -101,7 +101,7 @@ fn an_interrupted_stream_ends_and_its_id_is_free() {
     let alice = identity("alice");
     let mut client = world.session(&alice);
     let stream = client.changes(&alice, "s", 0);
-    client.send(Envelope::Interrupt(stream.clone()).write());
+    client.send(Envelope::Interrupt { id: stream.clone() }.write());
     assert_eq!(client.exit(&stream), Some(vec![5, 0x20, 1, 1, 1, 2]), "one reason: Interrupt");
     world.session(&alice).write(&alice, "s", &[(b"a", 3)]).unwrap();
     assert!(client.chunk(&stream).is_none());
