@@ -320,7 +320,7 @@ impl Client {
         let mut arrived = Vec::new();
         let mut parts: Vec<u8> = Vec::new();
         while let Some(values) = self.chunk(stream) {
-            for item in decode::<NonEmpty<StreamItem<'_>>>(&values).unwrap().into_iter() {
+            for item in decode::<NonEmpty<StreamItem<'_>>>(&values).unwrap().iter() {
                 match item {
                     StreamItem::Single { data } => read_batches(data, &mut arrived),
                     StreamItem::Chunked { part: (index, total), data, .. } => {
@@ -344,8 +344,8 @@ impl Client {
 }
 
 fn read_batches(data: &[u8], arrived: &mut Vec<Arrived>) {
-    for batch in decode::<NonEmpty<RemoteBatch<'_>>>(data).unwrap().into_iter() {
-        let ids = batch.entry_ids.into_iter().map(|id| id[15]).collect();
+    for batch in decode::<NonEmpty<RemoteBatch<'_>>>(data).unwrap().iter() {
+        let ids = batch.entry_ids.iter().map(|id| id[15]).collect();
         arrived.push((batch.sequence, ids, batch.encrypted_batch.len()));
     }
 }
