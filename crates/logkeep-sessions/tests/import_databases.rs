@@ -460,6 +460,8 @@ fn diffs_are_documents_even_beside_a_database() {
     fill(&place.database("opencode.db"));
     let storage = place.file("storage");
     common::write(&storage, "session_diff/ses_1.json", r#"[{"file":"a"}]"#);
+    let report = place.import();
+    assert_eq!((report.counts.diffs, report.findings.len()), (1, 0), "{report:?}");
     common::write(&storage, "todo/ses_1.json", "[]");
     common::write(&storage, "message/ses_1/msg_1.json", "{}");
     common::write(&storage, "message/ses_1/msg_extra.json", "{}");

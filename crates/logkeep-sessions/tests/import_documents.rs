@@ -348,6 +348,25 @@ fn a_later_import_adds_what_is_new() {
 }
 
 #[test]
+fn what_was_imported_outlives_damage_in_the_source() {
+    let mut place = Place::with_session();
+    place.storage("message/ses_1/msg_1.json", r#"{"role":"user","time":{"created":5},"path":{"root":"/r"}}"#);
+    place.storage("message/ses_1/msg_2.json", r#"{"role":"assistant","time":{"created":6}}"#);
+    place.storage("part/msg_2/prt_1.json", r#"{"type":"text","text":"x"}"#);
+    assert_eq!(place.import().counts.events, 4);
+    let before = everything(&place.store);
+    for file in ["session/proj_1/ses_1.json", "message/ses_1/msg_2.json", "part/msg_2/prt_1.json"] {
+        place.storage(file, "");
+        let report = place.import();
+        assert!(found(&report, file), "{report:?}");
+        assert_eq!(everything(&place.store), before);
+    }
+    fs::remove_dir_all(place.source.path().join("storage/session")).unwrap();
+    place.import();
+    assert_eq!(everything(&place.store), before);
+}
+
+#[test]
 fn a_dry_run_tells_the_same_and_changes_nothing() {
     let source = fixture("storage-marker-2");
     let data = tempfile::tempdir().unwrap();

@@ -117,13 +117,13 @@ fn sessions_join_the_project_of_their_directory() {
     file("project/old.json", r#"{"worktree":"/srv/a"}"#);
     file("project/new.json", r#"{"worktree":"/srv/a"}"#);
     file("project/inner.json", r#"{"worktree":"/srv/a/inner"}"#);
-    file("project/boxed.json", r#"{"worktree":"/srv/b","sandboxes":["/tmp/box"]}"#);
+    file("project/boxed.json", r#"{"worktree":"/srv/b","sandboxes":["/var/box"]}"#);
     for (id, project, directory, updated) in [
         ("ses_1", "old", "/srv/a", 1),
         ("ses_2", "new", "/srv/a", 9),
         ("ses_3", "global", "/srv/a/sub", 3),
         ("ses_4", "old", "/srv/a/inner/x", 4),
-        ("ses_5", "global", "/tmp/box", 5),
+        ("ses_5", "global", "/var/box", 5),
         ("ses_6", "gone_1", "/elsewhere", 6),
         ("ses_7", "gone_2", "/elsewhere", 7),
         ("ses_8", "global", "", 8),

@@ -79,13 +79,10 @@ fn tell(report: &Report, json: bool, dry_run: bool) -> io::Result<()> {
     }
     let counts = &report.counts;
     let verb = if dry_run { "would import" } else { "imported" };
+    let (sessions, messages, parts) = (counts.sessions, counts.messages, counts.parts);
+    let (events, findings) = (counts.events, report.findings.len());
     writeln!(
         out,
-        "{verb} {} sessions with {} messages and {} parts; {} events are new, {} findings",
-        counts.sessions,
-        counts.messages,
-        counts.parts,
-        counts.events,
-        report.findings.len()
+        "{verb} {sessions} sessions ({messages} messages, {parts} parts); new events: {events}; findings: {findings}"
     )
 }

@@ -80,7 +80,7 @@ fn write_tool(part: &Json, out: &mut dyn Write) -> Result<(), ExportError> {
         write_block("json", &input.pretty(), out)?;
     }
     for name in ["output", "error"] {
-        if let Some(text) = part.text(&["state", name]) {
+        if let Some(text) = part.text(&["state", name]).filter(|text| !text.is_empty()) {
             write_block("", &text, out)?;
         }
     }

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use crate::json::{self, Json, Limits};
+use crate::json::{self, Json, Limits, SyntaxError};
 
 /// Strings longer than this are shortened in documents that are too large.
 const LONG_STRING: usize = 64 * 1024;
@@ -44,7 +44,11 @@ pub(super) fn parse(reader: impl Read, size: u64, limit: usize) -> Result<(Json,
     let small = size <= limit as u64;
     let limits =
         Limits { string: if small { usize::MAX } else { LONG_STRING }, total: limit.saturating_mul(4) };
-    let parsed = json::parse_reader(reader, limits).map_err(|error| format!("is damaged: {error}"))?;
+    let parsed = json::parse_reader(reader, limits).map_err(|error| match error {
+        SyntaxError::TooLarge { .. } => format!("is {error}; left out"),
+        SyntaxError::Io(error) => format!("cannot be read: {error}"),
+        SyntaxError::Malformed { .. } => format!("is damaged: {error}"),
+    })?;
     let shortened = (parsed.cut > 0).then(|| {
         format!("{size} bytes are above the limit of {limit}; {} long strings shortened", parsed.cut)
     });

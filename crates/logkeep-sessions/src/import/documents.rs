@@ -1,13 +1,14 @@
 //! Importing the documents of a data directory.
 
-use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use super::contents::TreeContents;
 use super::document::{self, Document};
 use super::folder::{Entry, Scanner, shown};
 use super::plan::{Beside, Candidate, Plan};
 use super::session::{self, SessionSource};
+use super::tree::Tree;
 use super::{ImportError, Importing, beside};
 use crate::ids::{self, Kind};
 use crate::json::Json;
@@ -23,29 +24,18 @@ pub(super) fn import(importing: &mut Importing<'_>, plan: &Plan) -> Result<(), I
     projects(importing, plan)?;
     let mut seen = HashSet::new();
     for (id, candidates) in &plan.sessions {
-        let stored = if importing.database_sessions.contains_key(id) {
-            importing.in_transaction(|importing| beside_of(importing, plan, id))?;
+        if importing.database_sessions.contains_key(id) {
             overridden(importing, plan, id, candidates, &mut seen)?;
-            true
         } else {
-            importing.in_transaction(|importing| {
-                let stored = one_session(importing, plan, id, candidates, &mut seen)?;
-                if stored {
-                    beside_of(importing, plan, id)?;
-                }
-                Ok(stored)
-            })?
-        };
-        if !stored {
-            for (_, entry) in plan.beside.get(id).into_iter().flatten() {
-                importing.find(&entry.path, "has no session; set aside");
-            }
+            importing.in_transaction(|importing| one_session(importing, plan, id, candidates, &mut seen))?;
         }
         importing.step();
     }
+    for (id, documents) in &plan.beside {
+        importing.in_transaction(|importing| beside_session(importing, id, documents))?;
+    }
     importing.in_transaction(|importing| permissions(importing, plan))?;
-    orphans(importing, plan, &seen);
-    Ok(())
+    Ok(orphans(importing, plan, &seen)?)
 }
 
 fn projects(importing: &mut Importing<'_>, plan: &Plan) -> Result<(), StoreError> {
@@ -62,31 +52,33 @@ fn one_session(
     id: &str,
     candidates: &[Candidate],
     seen: &mut HashSet<String>,
-) -> Result<bool, StoreError> {
+) -> Result<(), StoreError> {
     let chosen = choose(importing, candidates);
-    let mut trees: Vec<_> = plan.trees.iter().collect();
-    if let Some(chosen) = &chosen {
-        // The tree of the document that counts comes first.
-        if chosen.candidate.tree < trees.len() {
-            let first = trees.remove(chosen.candidate.tree);
-            trees.insert(0, first);
-        }
-    }
-    let path = chosen.as_ref().map(|chosen| &chosen.candidate.entry.path);
-    let path = path.or(candidates.first().map(|candidate| &candidate.entry.path));
-    let path = path.cloned().unwrap_or_else(|| importing.source.join("storage/message").join(id));
-    let mut contents = TreeContents::new(importing.source, trees, id, path, importing.limit);
-    let project = match (&chosen, candidates.first()) {
-        (Some(chosen), _) => chosen.candidate.entry.project.clone(),
-        (None, Some(damaged)) => damaged.entry.project.clone(),
-        (None, None) => "global".to_owned(),
-    };
+    // A damaged document still tells where it lies.
+    let told = chosen.as_ref().map(|chosen| chosen.candidate).or(candidates.first());
+    let path = told.map_or_else(|| message_folder(importing, id), |told| told.entry.path.clone());
+    let project = told.map_or_else(|| "global".to_owned(), |told| told.entry.project.clone());
     let worktree = plan.projects.get(&project).and_then(|project| project.text(&["worktree"]));
     let worktree = worktree.map(String::from).unwrap_or_default();
+    let trees = trees_from(plan, told.map_or(0, |told| told.tree));
+    let mut contents = TreeContents::new(importing.source, trees, id, path, importing.limit);
     let source = SessionSource { id, project, worktree, document: chosen.map(|chosen| chosen.document) };
-    let stored = session::import(importing.connection, &mut importing.report, source, &mut contents)?;
+    if session::import(importing.connection, &mut importing.report, source, &mut contents)? {
+        importing.stored.insert(id.to_owned());
+    }
     seen.extend(contents.into_message_ids());
-    Ok(stored)
+    Ok(())
+}
+
+/// All trees, beginning with the one of the document that counts.
+fn trees_from(plan: &Plan, first: usize) -> Vec<&Tree> {
+    let others = plan.trees.iter().enumerate().filter(|(index, _)| *index != first).map(|(_, tree)| tree);
+    plan.trees.get(first).into_iter().chain(others).collect()
+}
+
+/// What the report names when a session has no document.
+fn message_folder(importing: &Importing<'_>, session: &str) -> PathBuf {
+    importing.source.join("storage/message").join(session)
 }
 
 /// The document that counts: the one with the latest `time.updated`, else the first. The others are named.
@@ -134,41 +126,51 @@ fn updated(readable: &Readable<'_>) -> i64 {
     document.integer(&["time", "updated"]).or(document.integer(&["time", "created"])).unwrap_or(i64::MIN)
 }
 
-/// Todo list, share and diff of a session that is stored.
-fn beside_of(importing: &mut Importing<'_>, plan: &Plan, id: &str) -> Result<(), StoreError> {
+/// Stores todo list, share and diff of a session.
+fn beside_session(
+    importing: &mut Importing<'_>,
+    id: &str,
+    documents: &[(Beside, Entry)],
+) -> Result<(), StoreError> {
     let in_database = importing.database_sessions.contains_key(id);
-    for (kind, entry) in plan.beside.get(id).into_iter().flatten() {
-        // A program that keeps its sessions in a database still writes diffs as documents (DS-086).
-        if in_database && *kind != Beside::Diff {
+    for (kind, entry) in documents {
+        if !importing.stored.contains(id) {
+            importing.find(&entry.path, "has no session; set aside");
+        } else if in_database && *kind != Beside::Diff {
+            // A program that keeps its sessions in a database still writes diffs as documents (DS-086).
             importing.find(&entry.path, "the session is taken from the database; set aside");
-            continue;
-        }
-        let document = match document::read(&entry.path, importing.limit) {
-            Ok(Document { shortened: None, value, .. }) => value,
-            Ok(_) => {
-                let limit = importing.limit;
-                importing.find(&entry.path, format!("is larger than the limit of {limit} bytes; left out"));
-                continue;
-            }
-            Err(reason) => {
-                importing.find(&entry.path, reason);
-                continue;
-            }
-        };
-        let place = shown(importing.source, &entry.path);
-        let (connection, report) = (importing.connection, &mut importing.report);
-        match kind {
-            Beside::Todo => match document {
-                Json::Array(entries) => {
-                    beside::todos(connection, report, id, &place, (0..).zip(entries).collect())?;
-                }
-                _ => report.find(place, "is no list"),
-            },
-            Beside::Share => beside::share(connection, report, id, &place, &document)?,
-            Beside::Diff => beside::diff(connection, report, id, &document)?,
+        } else {
+            one_beside(importing, id, *kind, &entry.path)?;
         }
     }
     Ok(())
+}
+
+fn one_beside(importing: &mut Importing<'_>, id: &str, kind: Beside, path: &Path) -> Result<(), StoreError> {
+    let place = shown(importing.source, path);
+    let (connection, report) = (importing.connection, &mut importing.report);
+    let document = match document::read(path, importing.limit) {
+        Ok(Document { shortened: None, value, .. }) => value,
+        Ok(_) => {
+            report.find(place, format!("is larger than the limit of {} bytes; left out", importing.limit));
+            return Ok(());
+        }
+        Err(reason) => {
+            report.find(place, reason);
+            return Ok(());
+        }
+    };
+    match (kind, document) {
+        (Beside::Todo, Json::Array(entries)) => {
+            beside::todos(connection, report, id, &place, (0..).zip(entries).collect())
+        }
+        (Beside::Todo, _) => {
+            report.find(place, "is no list");
+            Ok(())
+        }
+        (Beside::Share, share) => beside::share(connection, report, id, &place, &share),
+        (Beside::Diff, diff) => beside::diff(connection, report, id, &diff),
+    }
 }
 
 fn permissions(importing: &mut Importing<'_>, plan: &Plan) -> Result<(), StoreError> {
@@ -200,36 +202,37 @@ fn overridden(
     seen: &mut HashSet<String>,
 ) -> Result<(), StoreError> {
     let first = candidates.first().map(|candidate| candidate.entry.path.clone());
-    let path = first.unwrap_or_else(|| importing.source.join("storage/message").join(id));
-    let trees = plan.trees.iter().collect();
-    let mut contents = TreeContents::new(importing.source, trees, id, path, importing.limit);
+    let path = first.unwrap_or_else(|| message_folder(importing, id));
+    let mut contents = TreeContents::new(importing.source, trees_from(plan, 0), id, path, importing.limit);
     importing.overridden(&mut contents, id)?;
     seen.extend(contents.into_message_ids());
     Ok(())
 }
 
-/// Names parts whose message is nowhere, and what lies beside sessions that are nowhere.
-fn orphans(importing: &mut Importing<'_>, plan: &Plan, seen: &HashSet<String>) {
+/// Names parts whose message is nowhere.
+fn orphans(importing: &mut Importing<'_>, plan: &Plan, seen: &HashSet<String>) -> Result<(), StoreError> {
+    for part in orphaned_parts(importing, plan, seen) {
+        if importing.is_imported(&part.id)? {
+            continue;
+        }
+        // The part may still tell where it belonged.
+        let document = document::read(&part.path, importing.limit).ok();
+        let session = document.and_then(|document| document.value.text(&["sessionID"]).map(String::from));
+        let of = session.map(|session| format!(" of session {session}")).unwrap_or_default();
+        importing.find(&part.path, format!("has no message{of}; set aside"));
+    }
+    Ok(())
+}
+
+fn orphaned_parts(importing: &mut Importing<'_>, plan: &Plan, seen: &HashSet<String>) -> Vec<Entry> {
     let mut scan = Scanner { source: importing.source, report: &mut importing.report };
+    let mut parts = Vec::new();
     for tree in &plan.trees {
         for folder in tree.part_folders(&mut scan) {
             if !seen.contains(&folder.id) {
-                for part in scan.documents(&folder.path, |name| ids::is_id(Kind::Part, name)) {
-                    scan.find(&part.path, "has no message; set aside");
-                }
+                parts.extend(scan.documents(&folder.path, |name| ids::is_id(Kind::Part, name)));
             }
         }
     }
-    let stray: HashMap<_, _> =
-        plan.beside.iter().filter(|(id, _)| !plan.sessions.contains_key(*id)).collect();
-    let mut stray: Vec<_> = stray.into_iter().collect();
-    stray.sort_by_key(|(id, _)| *id);
-    for (id, entries) in stray {
-        if importing.database_sessions.contains_key(id) {
-            continue;
-        }
-        for (_, entry) in entries {
-            scan.find(&entry.path, "has no session; set aside");
-        }
-    }
+    parts
 }

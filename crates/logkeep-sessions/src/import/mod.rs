@@ -102,6 +102,7 @@ pub fn import(
         dry_run: options.dry_run,
         database_sessions: HashMap::new(),
         database_projects: HashSet::new(),
+        stored: HashSet::new(),
         progress,
         position: Progress { current: 0, total: 0 },
     };
@@ -176,6 +177,8 @@ struct Importing<'a> {
     /// Sessions that were taken from a database, with its name.
     database_sessions: HashMap<String, String>,
     database_projects: HashSet<String>,
+    /// Sessions that are stored.
+    stored: HashSet<String>,
     progress: &'a mut dyn FnMut(Progress),
     position: Progress,
 }

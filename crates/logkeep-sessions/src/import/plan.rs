@@ -1,6 +1,6 @@
 //! Finding out what the documents of a data directory hold, before any is imported.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Report;
@@ -38,7 +38,7 @@ pub(super) struct Plan {
     /// Session documents by session; none for a session that has messages only.
     pub(super) sessions: BTreeMap<String, Vec<Candidate>>,
     /// Todo lists, shares and diffs by session.
-    pub(super) beside: HashMap<String, Vec<(Beside, Entry)>>,
+    pub(super) beside: BTreeMap<String, Vec<(Beside, Entry)>>,
     /// Permission documents by project.
     pub(super) permissions: Vec<Entry>,
 }

@@ -64,25 +64,24 @@ impl SessionEvent {
         }
     }
 
-    /// The data stored beside the type.
-    pub fn data(&self, session: &str) -> Json {
-        let session = ("sessionID", Json::from(session));
+    /// The data stored beside the type, as JSON text. Nothing is copied to print it.
+    pub fn data(&self, session: &str) -> String {
+        let session = Json::from(session);
         match self {
-            Self::Created { info } | Self::Updated { info } | Self::Deleted { info } => {
-                Json::object([session, ("info", info.clone())])
-            }
-            Self::MessageUpdated { info } => Json::object([session, ("info", info.clone())]),
+            Self::Created { info }
+            | Self::Updated { info }
+            | Self::Deleted { info }
+            | Self::MessageUpdated { info } => format!(r#"{{"sessionID":{session},"info":{info}}}"#),
             Self::MessageRemoved { message } => {
-                Json::object([session, ("messageID", Json::from(message.as_str()))])
+                format!(r#"{{"sessionID":{session},"messageID":{}}}"#, Json::from(message.as_str()))
             }
             Self::PartUpdated { part, time } => {
-                Json::object([session, ("part", part.clone()), ("time", Json::from(*time))])
+                format!(r#"{{"sessionID":{session},"part":{part},"time":{time}}}"#)
             }
-            Self::PartRemoved { message, part } => Json::object([
-                session,
-                ("messageID", Json::from(message.as_str())),
-                ("partID", Json::from(part.as_str())),
-            ]),
+            Self::PartRemoved { message, part } => {
+                let (message, part) = (Json::from(message.as_str()), Json::from(part.as_str()));
+                format!(r#"{{"sessionID":{session},"messageID":{message},"partID":{part}}}"#)
+            }
         }
     }
 }

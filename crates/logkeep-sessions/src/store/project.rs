@@ -1,5 +1,7 @@
 //! What each event does to the rows (SY-096).
 
+use std::fmt::Write as _;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{SessionEvent, StoreError};
@@ -111,7 +113,16 @@ fn put_part(connection: &Connection, session: &str, part: &Json, time: i64) -> R
     Ok(())
 }
 
+/// An object as text, without the fields that have columns of their own.
 fn without(document: &Json, names: &[&str]) -> String {
-    let kept = document.fields().iter().filter(|(name, _)| !names.iter().any(|other| name == *other));
-    Json::Object(kept.cloned().collect()).to_string()
+    let mut text = String::from("{");
+    for (name, value) in
+        document.fields().iter().filter(|(name, _)| !names.iter().any(|other| name == *other))
+    {
+        let comma = if text.len() == 1 { "" } else { "," };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{comma}\"{}\":{value}", name.escaped());
+    }
+    text.push('}');
+    text
 }

@@ -97,8 +97,9 @@ pub(super) fn check(connection: &Connection, file: &Path) -> Result<(), StoreErr
     if found > known {
         return Err(StoreError::Newer { file: file.to_owned(), found, known });
     }
-    let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    // In this order: another process may create the tables just now, and the id with them.
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     if application != APPLICATION_ID && tables > 0 {
         return Err(StoreError::Foreign { file: file.to_owned() });
     }

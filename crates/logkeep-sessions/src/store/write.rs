@@ -37,7 +37,7 @@ impl<'a> SessionWriter<'a> {
     /// Applies an event to the rows and adds it to the log. `time` goes into its id.
     pub(crate) fn append(&mut self, event: &SessionEvent, time: i64) -> Result<(), StoreError> {
         project(self.connection, &self.session, event)?;
-        let data = event.data(&self.session).to_string();
+        let data = event.data(&self.session);
         let id = imported_event_id(&self.session, self.next, event.type_name(), &data, time);
         self.connection
             .prepare_cached(

@@ -212,6 +212,7 @@ fn one_session(
     if !session::import(importing.connection, &mut importing.report, source, &mut contents)? {
         return Ok(());
     }
+    importing.stored.insert(row.id.clone());
     let (connection, report) = (importing.connection, &mut importing.report);
     match rows::todos(&database.connection, &database.schema, &row.id) {
         Ok(todos) => beside::todos(connection, report, &row.id, &place, todos)?,

@@ -15,7 +15,7 @@ const COMPANIONS: [&str; 2] = ["-wal", "-journal"];
 
 /// Whether a file begins as SQLite databases do. One that is still empty counts if its log holds everything.
 pub(super) fn is_database(file: &Path) -> io::Result<bool> {
-    if size(file) == 0 && size(&beside(file, "-wal")) > 0 {
+    if size(file) == 0 && size(&beside(&real(file), "-wal")) > 0 {
         return Ok(true);
     }
     let mut header = [0; 16];
@@ -30,6 +30,7 @@ pub(super) fn is_database(file: &Path) -> io::Result<bool> {
 /// content, a copy of both is opened, which `scratch` holds.
 pub(super) fn open(file: &Path, scratch: &Path) -> Result<Connection, String> {
     let told = |error: &dyn std::fmt::Display| format!("cannot be read: {error}");
+    let file = &real(file);
     let in_use = COMPANIONS.iter().any(|suffix| size(&beside(file, suffix)) > 0);
     if in_use {
         let copy = copy(file, scratch).map_err(|error| told(&error))?;
@@ -77,8 +78,14 @@ fn make_writable(copy: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Behind links, where SQLite keeps a log too.
+fn real(file: &Path) -> PathBuf {
+    fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
+}
+
 /// Size and time of the files of a database.
 pub(super) fn state(file: &Path) -> Vec<Option<(u64, SystemTime)>> {
+    let file = &real(file);
     let files = [file.to_owned(), beside(file, "-wal"), beside(file, "-journal")];
     let state =
         |file: &PathBuf| fs::metadata(file).and_then(|found| Ok((found.len(), found.modified()?))).ok();
