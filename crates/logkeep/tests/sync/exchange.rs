@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use logkeep::sync::{Notice, SyncError};
+use std::sync::Arc;
+
+use logkeep::sync::link::Connector as _;
+use logkeep::sync::{Notice, Server, SyncError, Until};
 use logkeep::{Identity, RemoteId};
 
 use crate::device::{Device, eventually};
-use crate::server::TestServer;
+use crate::server::{TestServer, fixture};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_devices_end_with_the_same_entries() {
@@ -48,6 +51,43 @@ async fn writes_arrive_live_and_imports_are_relayed() {
     assert_eq!(one.entries(), two.entries());
     for running in running {
         running.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_encrypted_connection_trusts_only_whom_it_is_told_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = TestServer::start(dir.path(), 1).await;
+    let device = Device::new(1);
+    device.write(10, 10);
+    let url = format!("wss://localhost:{}", server.wss.port());
+    let trusting = device.sync(Arc::new(Server::new(&url, Some(&fixture("ca.pem"))).unwrap()));
+    trusting.run(Until::CaughtUp).await.unwrap();
+    assert_eq!(trusting.state().borrow().uploaded, 10);
+
+    let by_address = format!("wss://127.0.0.1:{}", server.wss.port());
+    let another = tempfile::NamedTempFile::new().unwrap();
+    std::fs::copy(fixture("server.pem"), another.path()).unwrap();
+    for (url, ca) in [(&by_address, fixture("ca.pem")), (&url, another.path().to_owned())] {
+        let refused = Server::new(url, Some(&ca)).unwrap().connect().await;
+        let error = refused.map(drop).unwrap_err().to_string();
+        assert!(error.contains("certificate"), "{error}");
+    }
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    let error = Server::new(&url, Some(empty.path())).unwrap_err().to_string();
+    assert!(error.contains("no certificate in the file"), "{error}");
+}
+
+#[test]
+fn only_three_kinds_of_addresses_make_sense() {
+    for url in ["ws://h", "wss://h/path", "tcp://h:1", "ws://[::1]:7070", "ws://h:80/x?y"] {
+        assert!(Server::new(url, Some(&fixture("ca.pem"))).is_ok(), "{url}");
+    }
+    for url in
+        ["", "h", "http://h", "ws://", "tcp://h", "ws://h:99999", "ws:/h", "ws//h", "tcp://:1", "ws://user@h"]
+    {
+        let error = Server::new(url, None).unwrap_err().to_string();
+        assert!(error.contains("expected ws://"), "{url}: {error}");
     }
 }
 
