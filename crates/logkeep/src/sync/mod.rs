@@ -54,7 +54,7 @@ use upload::Upload;
 pub use direct::{Found, RemoteStore};
 pub use error::SyncError;
 pub use net::{Server, ServerError};
-pub use replica::Replica;
+pub use replica::{BoxReplay, Replica};
 pub use state::{Notice, SyncState};
 
 /// A connection that lived this long counts as healthy: the next failure starts with short delays.

@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use logkeep::ids::IdSource;
+use logkeep::journal::{Replay, Replayed};
+use logkeep::rusqlite::Connection;
 use logkeep::sync::link::Connector as _;
 use logkeep::sync::{Notice, Server, SyncError, Until};
-use logkeep::{Identity, RemoteId};
+use logkeep::{Identity, Journal, RemoteId};
 
-use crate::device::{Device, eventually};
+use crate::device::{Device, eventually, identity};
 use crate::server::{TestServer, fixture};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,6 +93,45 @@ fn only_three_kinds_of_addresses_make_sense() {
         let error = Server::new(url, None).unwrap_err().to_string();
         assert!(error.contains("expected ws://"), "{url}: {error}");
     }
+}
+
+/// Counts entries per primary key in a table beside the journal, and fails when it is told to.
+struct Counts(Arc<AtomicBool>);
+
+impl Replay for Counts {
+    type Error = Box<dyn std::error::Error + Send + Sync>;
+
+    fn apply(&mut self, connection: &Connection, batch: &[Replayed<'_>]) -> Result<(), Self::Error> {
+        connection.execute_batch("CREATE TABLE IF NOT EXISTS counts (key TEXT PRIMARY KEY, count)")?;
+        for element in batch {
+            let count = "INSERT INTO counts VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1";
+            connection.execute(count, [&element.entry.primary_key])?;
+        }
+        if self.0.load(Ordering::SeqCst) { Err("not now".into()) } else { Ok(()) }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_projection_commits_with_what_it_is_made_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = TestServer::start(dir.path(), 1).await;
+    let writer = Device::new(1);
+    writer.write(1000, 10);
+    writer.sync_once(&server.url()).await.unwrap();
+
+    let failing = Arc::new(AtomicBool::new(true));
+    let path = dir.path().join("journal");
+    let journal = Journal::open(&path, IdSource::process()).unwrap();
+    let device = Device::with(journal, identity(1)).replaying(Box::new(Counts(failing.clone())));
+    let error = device.sync_once(&server.url()).await.unwrap_err();
+    assert_eq!(error.to_string(), "replay of received entries failed: not now");
+    assert_eq!(device.count(), 0, "nothing was stored without its projection");
+    failing.store(false, Ordering::SeqCst);
+    assert_eq!(device.sync_once(&server.url()).await.unwrap().received, 1000);
+    let connection = Connection::open(&path).unwrap();
+    let sum = "SELECT count(*), sum(count) FROM counts";
+    let counted: (i64, i64) = connection.query_row(sum, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!(counted, (100, 1000));
 }
 
 #[tokio::test(flavor = "multi_thread")]
