@@ -213,4 +213,6 @@ async fn a_server_that_is_not_there_is_tried_again() {
     assert!(!state.connected);
     tokio::time::sleep(Duration::from_millis(300)).await;
     running.stop().await;
+    let error = one.sync_once("ws://127.0.0.1:1").await.unwrap_err().to_string();
+    assert!(error.contains("refused"), "{error}");
 }
