@@ -90,7 +90,8 @@ test("over a slow link a device of ours takes in a backlog that effect's server 
   const seconds = (performance.now() - start) / 1000
   assert.equal(state.received, size / 50_000)
   assert.equal(link.connections, 1, "the first connection held")
+  // Connecting and logging in take about two seconds on this link.
   const used = (size * 8) / (slow.bitsPerSecond * seconds)
-  assert.ok(used > 0.85, `the link was used to ${Math.round(used * 100)} %`)
+  assert.ok(used > (isLong ? 0.85 : 0.65), `the link was used to ${Math.round(used * 100)} %`)
   assert.deepEqual(await native.entries(), await effect.entries())
 })
