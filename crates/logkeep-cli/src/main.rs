@@ -3,6 +3,7 @@
 mod device;
 mod documents;
 mod failure;
+mod generate;
 mod identity;
 mod log;
 mod output;
@@ -11,7 +12,7 @@ mod sessions;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// Keeps a log of what happened on your devices and carries it between them, encrypted.
 #[derive(Debug, Parser)]
@@ -31,6 +32,10 @@ enum Command {
     Log(log::Options),
     Documents(documents::Documents),
     Sessions(sessions::Sessions),
+    /// Print a completion script for a shell
+    Completions(generate::CompletionOptions),
+    /// Write the manual pages
+    Man(generate::ManOptions),
 }
 
 fn main() -> ExitCode {
@@ -42,6 +47,8 @@ fn main() -> ExitCode {
         Command::Serve(options) => serve::run(&options),
         Command::Identity(options) => identity::run(&options),
         Command::Log(options) => log::run(&options),
+        Command::Completions(options) => generate::completions(&options, Cli::command()),
+        Command::Man(options) => generate::man(&options, Cli::command()),
         Command::Documents(arguments) => return documents::run(arguments),
         Command::Sessions(arguments) => return sessions::run(arguments),
     };

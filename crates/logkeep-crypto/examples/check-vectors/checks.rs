@@ -10,6 +10,7 @@ use logkeep_crypto::cut::batch_lengths;
 use logkeep_crypto::identity::{ENCRYPTION_LABEL, SIGNING_LABEL, derive_secret};
 use logkeep_crypto::session::{ALGORITHM, PayloadError, SessionPayload, VerifyError};
 use logkeep_crypto::{Identity, Random, RandomError, SealCounter, Sealer};
+use logkeep_protocol::{Entry, EntryId, write_entries_plaintext};
 use serde_json::{Value, json};
 
 /// What became of a file's vectors.
@@ -134,7 +135,9 @@ fn batch_encryption(vector: &Vector) -> Result<(), String> {
     let root_secret = vector.named_root_secret(vector.text("identity")?)?;
     let identity = Identity::new("", &root_secret);
     let store_id = vector.text("storeId")?;
-    let ids = vector.entry_ids()?;
+    let entries = vector.entries()?;
+    let ids: Vec<[u8; 16]> = entries.iter().map(|entry| entry.id.0).collect();
+    vector.expect("plaintext", hex(&write_entries_plaintext(&entries)))?;
     let plaintext = vector.bytes("plaintext")?;
     vector.expect("aesKey", hex(derive_secret(&root_secret, ENCRYPTION_LABEL).as_slice()))?;
     vector.expect("aad", hex(&additional_data(store_id, &ids)))?;
@@ -198,9 +201,18 @@ impl<'a> Vector<'a> {
         self.bytes(name)?.try_into().map_err(|_| format!("{name} is not {N} bytes long"))
     }
 
-    fn entry_ids(&self) -> Result<Vec<[u8; 16]>, String> {
+    fn entries(&self) -> Result<Vec<Entry>, String> {
         let entries = self.field("entries")?.as_array().ok_or("entries is not a list")?;
-        entries.iter().map(|vector| Vector { file: self.file, vector }.array("id")).collect()
+        entries.iter().map(|vector| Vector { file: self.file, vector }.entry()).collect()
+    }
+
+    fn entry(&self) -> Result<Entry, String> {
+        Ok(Entry {
+            id: EntryId(self.array("id")?),
+            event: self.text("event")?.to_owned(),
+            primary_key: self.text("primaryKey")?.to_owned(),
+            payload: self.bytes("payload")?,
+        })
     }
 
     /// The root secret whose vector has the same name as this one.

@@ -6,7 +6,7 @@ use crate::ids::IdError;
 
 /// A journal operation failed; nothing of it was stored.
 #[derive(Debug, thiserror::Error)]
-#[error("journal: {operation}: {cause}")]
+#[error("{operation}: {cause}")]
 pub struct JournalError {
     /// What was tried.
     pub operation: String,
@@ -30,7 +30,7 @@ pub enum Cause {
     NotAJournal,
     /// The journal belongs to another store or identity.
     #[error(
-        "the journal belongs to store {found_store:?} of identity {found_key:?}, not to store {store:?} of identity {key:?}"
+        "it belongs to store {found_store:?} of identity {found_key:?}, not to store {store:?} of identity {key:?}"
     )]
     OtherScope {
         /// The store the journal is bound to.
@@ -70,7 +70,7 @@ impl JournalError {
     }
 
     pub(crate) fn opening(path: &Path, cause: Cause) -> Self {
-        Self { operation: format!("open {}", path.display()), cause }
+        Self { operation: format!("opening {}", path.display()), cause }
     }
 }
 

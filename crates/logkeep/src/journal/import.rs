@@ -98,7 +98,7 @@ impl Journal {
     ) -> Result<Imported<'a>, WriteError<E>> {
         self.import_all(remote, delivered, replay).map_err(|failure| {
             self.tags = Tags::default();
-            failure.during("import")
+            failure.during("importing entries")
         })
     }
 

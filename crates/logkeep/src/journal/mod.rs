@@ -87,7 +87,8 @@ impl Journal {
     /// # Errors
     /// If the disk fails; then nothing may be taken as durable.
     pub fn sync_to_disk(&mut self) -> Result<(), JournalError> {
-        schema::sync_to_disk(&self.connection).map_err(JournalError::during("sync to disk"))
+        schema::sync_to_disk(&self.connection)
+            .map_err(JournalError::during("forcing the journal to the disk"))
     }
 
     /// Removes all entries, all progress and the binding to a store; the schema stays.
@@ -96,7 +97,7 @@ impl Journal {
     /// If the database fails.
     pub fn destroy(&mut self) -> Result<(), JournalError> {
         self.tags = Tags::default();
-        schema::clear(&mut self.connection).map_err(JournalError::during("destroy"))?;
+        schema::clear(&mut self.connection).map_err(JournalError::during("clearing the journal"))?;
         self.commits.send_replace(0);
         Ok(())
     }

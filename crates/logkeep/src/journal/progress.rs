@@ -41,7 +41,7 @@ impl Journal {
         remote: RemoteId,
         limits: PendingLimits,
     ) -> Result<Option<Pending>, JournalError> {
-        pending(&mut self.connection, remote, limits).map_err(JournalError::during("read what is pending"))
+        pending(&mut self.connection, remote, limits).map_err(JournalError::during("reading what is pending"))
     }
 
     /// How many entries `remote` may not have.
@@ -49,7 +49,7 @@ impl Journal {
     /// # Errors
     /// If the journal fails.
     pub fn pending_count(&self, remote: RemoteId) -> Result<u64, JournalError> {
-        pending_count(&self.connection, remote).map_err(JournalError::during("count what is pending"))
+        pending_count(&self.connection, remote).map_err(JournalError::during("counting what is pending"))
     }
 
     /// Records that `remote` has everything up to `through`. An earlier position than the
@@ -58,7 +58,7 @@ impl Journal {
     /// # Errors
     /// If the journal fails.
     pub fn uploaded(&mut self, remote: RemoteId, through: i64) -> Result<(), JournalError> {
-        self.advance(remote, |_| Ok((0, through))).map_err(JournalError::during("record an upload"))
+        self.advance(remote, |_| Ok((0, through))).map_err(JournalError::during("recording an upload"))
     }
 
     /// The first sequence of `remote` that was not seen yet; 0 for a remote never heard of.
@@ -67,7 +67,7 @@ impl Journal {
     /// If the journal fails.
     pub fn next_sequence(&self, remote: RemoteId) -> Result<u64, JournalError> {
         let known =
-            rows::remote(&self.connection, remote).map_err(JournalError::during("read the cursor"))?;
+            rows::remote(&self.connection, remote).map_err(JournalError::during("reading the cursor"))?;
         Ok(known.map_or(0, |known| known.cursor.unsigned_abs()))
     }
 
@@ -91,7 +91,7 @@ impl Journal {
             let next = contiguous(cursor.unsigned_abs().max(first_sequence), &sequences);
             Ok((rows::column(next)?, 0))
         };
-        self.advance(remote, advance).map_err(JournalError::during("record acknowledgements"))
+        self.advance(remote, advance).map_err(JournalError::during("recording acknowledgements"))
     }
 
     /// Moves cursor and checkpoint to what `next` makes of the cursor.

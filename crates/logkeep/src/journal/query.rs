@@ -46,7 +46,7 @@ impl Journal {
         query: &Query<'_>,
         visit: impl FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
-        read(&self.connection, query, visit).map_err(JournalError::during("read entries"))
+        read(&self.connection, query, visit).map_err(JournalError::during("reading entries"))
     }
 
     /// How many entries a query has.
@@ -54,7 +54,7 @@ impl Journal {
     /// # Errors
     /// If the journal fails.
     pub fn count(&self, query: &Query<'_>) -> Result<u64, JournalError> {
-        count(&self.connection, query).map_err(JournalError::during("count entries"))
+        count(&self.connection, query).map_err(JournalError::during("counting entries"))
     }
 
     /// Hands the newest `count` entries of a query to `visit`, oldest of them first.
@@ -67,7 +67,7 @@ impl Journal {
         count: u64,
         visit: impl FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
-        tail(&self.connection, query, count, visit).map_err(JournalError::during("read the newest entries"))
+        tail(&self.connection, query, count, visit).map_err(JournalError::during("reading entries"))
     }
 
     /// The stored entries with these ids, in the order of `ids`; `None` where there is none.
@@ -75,7 +75,7 @@ impl Journal {
     /// # Errors
     /// If the journal fails.
     pub fn entries_by_id(&self, ids: &[EntryId]) -> Result<Vec<Option<Entry>>, JournalError> {
-        entries_by_id(&self.connection, ids).map_err(JournalError::during("read entries by id"))
+        entries_by_id(&self.connection, ids).map_err(JournalError::during("reading entries"))
     }
 
     /// Hands the entries behind a position of the insertion order to `visit`, with their
@@ -89,7 +89,8 @@ impl Journal {
         inserted: Inserted,
         visit: impl FnMut(i64, Entry) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
-        read_inserted(&self.connection, after, inserted, visit).map_err(JournalError::during("read entries"))
+        read_inserted(&self.connection, after, inserted, visit)
+            .map_err(JournalError::during("reading entries"))
     }
 
     /// The position of the entry that was stored last, 0 if there is none.
@@ -97,7 +98,7 @@ impl Journal {
     /// # Errors
     /// If the journal fails.
     pub fn position(&self) -> Result<i64, JournalError> {
-        rows::latest_position(&self.connection).map_err(JournalError::during("read the position"))
+        rows::latest_position(&self.connection).map_err(JournalError::during("reading the position"))
     }
 }
 

@@ -129,7 +129,7 @@ impl Journal {
     /// # Errors
     /// If the database fails.
     pub fn scope(&self) -> Result<Option<Scope>, JournalError> {
-        scope(&self.connection).map_err(JournalError::during("read the scope"))
+        scope(&self.connection).map_err(JournalError::during("reading the scope"))
     }
 
     /// Binds the journal to a store of an identity, for ever. Binding it again to the same does
@@ -138,7 +138,7 @@ impl Journal {
     /// # Errors
     /// If it is bound to another store or identity, or the database fails.
     pub fn bind(&mut self, wanted: &Scope) -> Result<(), JournalError> {
-        bind(&mut self.connection, wanted).map_err(JournalError::during("bind"))
+        bind(&mut self.connection, wanted).map_err(JournalError::during("binding the journal"))
     }
 }
 

@@ -36,7 +36,7 @@ impl Journal {
             }
             Ok(before.map(RemoteId).filter(|before| *before != id))
         };
-        remember().map_err(JournalError::during("remember a server"))
+        remember().map_err(JournalError::during("remembering a server"))
     }
 
     /// Whether anything in the store of `remote` was ever seen, be it only what was uploaded.
@@ -45,7 +45,7 @@ impl Journal {
     /// If the journal fails.
     pub fn has_seen(&self, remote: RemoteId) -> Result<bool, JournalError> {
         let known = |id| Ok(rows::remote(&self.connection, id)?.is_some_and(|known| known.cursor > 0));
-        known(remote).map_err(JournalError::during("look up a remote"))
+        known(remote).map_err(JournalError::during("looking up a remote"))
     }
 
     /// Whether all of these entries are stored.
@@ -55,7 +55,7 @@ impl Journal {
     pub fn contains_all(&self, ids: &[EntryId]) -> Result<bool, JournalError> {
         let mut all = ids.iter().map(|id| rows::contains(&self.connection, *id));
         let missing = all.find(|known| !matches!(known, Ok(true)));
-        missing.unwrap_or(Ok(true)).map_err(JournalError::during("look up entries"))
+        missing.unwrap_or(Ok(true)).map_err(JournalError::during("looking up entries"))
     }
 
     /// Moves the cursor to `next` if it is not beyond: everything before was seen.
@@ -64,7 +64,7 @@ impl Journal {
     /// If the journal fails.
     pub fn seen(&mut self, remote: RemoteId, next: u64) -> Result<(), JournalError> {
         let advance = |_| Ok((rows::column(next)?, 0));
-        self.advance(remote, advance).map_err(JournalError::during("move the cursor"))
+        self.advance(remote, advance).map_err(JournalError::during("moving the cursor"))
     }
 
     /// Forgets all progress with a remote, so that everything is exchanged with it again. For a
@@ -75,7 +75,7 @@ impl Journal {
     pub fn forget_progress(&mut self, remote: RemoteId) -> Result<(), JournalError> {
         let forget = "UPDATE remotes SET cursor = 0, checkpoint = 0, attempt = 0 WHERE id = ?";
         let forgotten = self.connection.execute(forget, [remote.0]).map(drop).map_err(Cause::from);
-        forgotten.map_err(JournalError::during("forget progress"))
+        forgotten.map_err(JournalError::during("forgetting progress"))
     }
 
     /// Keeps batches that do not open, so that they are not lost.
@@ -83,7 +83,8 @@ impl Journal {
     /// # Errors
     /// If the journal fails.
     pub fn set_aside(&mut self, remote: RemoteId, batches: &[Unopened]) -> Result<(), JournalError> {
-        set_aside(&mut self.connection, remote, batches).map_err(JournalError::during("set batches aside"))
+        set_aside(&mut self.connection, remote, batches)
+            .map_err(JournalError::during("setting batches aside"))
     }
 
     /// The batches of `remote` that were set aside, by sequence.
@@ -91,7 +92,7 @@ impl Journal {
     /// # Errors
     /// If the journal fails.
     pub fn unopened(&self, remote: RemoteId) -> Result<Vec<Unopened>, JournalError> {
-        unopened(&self.connection, remote).map_err(JournalError::during("read batches set aside"))
+        unopened(&self.connection, remote).map_err(JournalError::during("reading batches set aside"))
     }
 
     /// Adds to the count of batches sealed with a key, on disk before it returns, and gives the
@@ -107,7 +108,7 @@ impl Journal {
             schema::sync_to_disk(&self.connection)?;
             Ok(before.unsigned_abs())
         };
-        reserve().map_err(JournalError::during("count seals"))
+        reserve().map_err(JournalError::during("counting seals"))
     }
 }
 

@@ -23,7 +23,7 @@ impl Journal {
     ) -> Result<T, WriteError<E>> {
         self.write_all(entries, action).map_err(|failure| {
             self.tags = Tags::default();
-            failure.during("write")
+            failure.during("writing entries")
         })
     }
 

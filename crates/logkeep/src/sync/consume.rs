@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::error::SyncError;
 use super::link::Traffic;
-use super::open::{Delivery, Opened, open_and_store};
+use super::open::{Delivery, Opened};
 use super::receive::{next_or_quiet, receive};
 use super::replica::Replica;
 use super::session::Session;
@@ -65,8 +65,7 @@ impl Consume<'_> {
                 proven: *self.gate.borrow(),
                 last,
             };
-            let opened =
-                self.replica.with_journal(move |journal| open_and_store(journal, &delivery)).await??;
+            let opened = self.replica.take(delivery).await?;
             last = opened.last;
             self.tell(opened);
         }

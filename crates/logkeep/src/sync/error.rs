@@ -38,6 +38,9 @@ pub enum SyncError {
     /// The device's own journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The replay failed; holds its error. Nothing of the delivery was stored.
+    #[error("replay of received entries failed: {0}")]
+    Replay(Box<dyn std::error::Error + Send + Sync>),
     /// A batch could not be sealed.
     #[error(transparent)]
     Seal(#[from] SealError),
@@ -63,7 +66,7 @@ impl SyncError {
     pub fn is_lasting(&self) -> bool {
         match self {
             Self::Refused { code, .. } => *code != ErrorCode::InternalServerError,
-            Self::WrongKey | Self::Seal(_) | Self::Journal(_) => true,
+            Self::WrongKey | Self::Replay(_) | Self::Seal(_) | Self::Journal(_) => true,
             _ => false,
         }
     }

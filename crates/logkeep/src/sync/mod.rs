@@ -54,11 +54,14 @@ use upload::Upload;
 pub use direct::{Found, RemoteStore};
 pub use error::SyncError;
 pub use net::{Server, ServerError};
-pub use replica::Replica;
+pub use replica::{BoxReplay, Replica};
 pub use state::{Notice, SyncState};
 
 /// A connection that lived this long counts as healthy: the next failure starts with short delays.
 const HEALTHY: Duration = Duration::from_secs(10);
+
+/// How often in a row an exchange that is to end by itself fails to log in before it gives up.
+const MAX_FAILURES: u32 = 3;
 
 /// How long a stop waits for the last upload.
 const FLUSH: Duration = Duration::from_secs(5);
@@ -102,9 +105,10 @@ impl Sync {
     /// Connects, exchanges, and connects again when the connection fails, with growing delays.
     ///
     /// # Errors
-    /// Only with [`Until::CaughtUp`]: an error that trying again does not cure.
+    /// Only with [`Until::CaughtUp`]: an error that trying again does not cure, or the third failure in
+    /// a row to log in.
     pub async fn run(&self, until: Until) -> Result<(), SyncError> {
-        let mut backoff = Backoff::new();
+        let (mut backoff, mut failures) = (Backoff::new(), 0);
         loop {
             let start = Instant::now();
             let error = match self.connection(until).await {
@@ -112,11 +116,8 @@ impl Sync {
                 Err(error) => error,
             };
             tracing::info!(server = self.connector.address(), "sync: {error}");
-            self.state.update(|state| {
-                (state.connected, state.caught_up) = (false, false);
-                state.last_error = Some(error.to_string().into());
-            });
-            if until == Until::CaughtUp && error.is_lasting() {
+            failures = if self.state.disconnected(&error) { 0 } else { failures + 1 };
+            if until == Until::CaughtUp && (error.is_lasting() || failures == MAX_FAILURES) {
                 return Err(error);
             }
             if start.elapsed() > HEALTHY {
@@ -155,7 +156,7 @@ impl Sync {
         let (gate, opened) = watch::channel(false);
         let (replica, state) = (&*self.replica, &self.state);
         let consume = Consume { session: &session, replica, state, head, gate: &gate, traffic };
-        let upload = Upload { session: &session, replica, state };
+        let upload = Upload { session: &session, replica, state, until };
         tokio::select! {
             failed = async { tokio::try_join!(consume.run(), upload.run(opened)) } => failed.map(|_| ()),
             done = self.done(&session, until) => done,

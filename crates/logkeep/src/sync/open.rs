@@ -7,8 +7,9 @@ use logkeep_crypto::BatchKey;
 use logkeep_protocol::{Malformed, RemoteBatch, read_entries, read_remote_batches};
 
 use super::error::SyncError;
+use super::replica::BoxReplay;
 use super::state::Notice;
-use crate::journal::Unopened;
+use crate::journal::{Unopened, WriteError};
 use crate::{Entry, Journal, RemoteEntry, RemoteId};
 
 /// Messages of a change stream and all it takes to open them.
@@ -40,7 +41,11 @@ pub(super) struct Opened {
 
 /// Opens a delivery's batches and stores their entries. Batches that are stored already are not
 /// opened; batches that do not open are set aside, unless nothing has ever opened.
-pub(super) fn open_and_store(journal: &mut Journal, delivery: &Delivery) -> Result<Opened, SyncError> {
+pub(super) fn open_and_store(
+    journal: &mut Journal,
+    replay: Option<&mut BoxReplay>,
+    delivery: &Delivery,
+) -> Result<Opened, SyncError> {
     let mut sorted = Sorted { last: delivery.last, proven: delivery.proven, ..Sorted::default() };
     for message in &delivery.messages {
         for batch in read_remote_batches(message)? {
@@ -53,7 +58,16 @@ pub(super) fn open_and_store(journal: &mut Journal, delivery: &Delivery) -> Resu
     if !sorted.unopened.is_empty() {
         journal.set_aside(delivery.remote, &sorted.unopened)?;
     }
-    let stored = journal.store(delivery.remote, &sorted.entries)?.stored as u64;
+    let imported = match replay {
+        Some(replay) => {
+            journal.import(delivery.remote, &sorted.entries, &mut **replay).map_err(|error| match error {
+                WriteError::Journal(error) => SyncError::Journal(error),
+                WriteError::Action(error) => SyncError::Replay(error),
+            })?
+        }
+        None => journal.store(delivery.remote, &sorted.entries)?,
+    };
+    let stored = imported.stored as u64;
     journal.seen(delivery.remote, sorted.last.map_or(0, |last| last + 1))?;
     Ok(Opened {
         stored,

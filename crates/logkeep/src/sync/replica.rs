@@ -10,7 +10,12 @@ use logkeep_protocol::{ScopeRef, SealedEntries, write_entries, write_entries_pla
 use tokio::task::spawn_blocking;
 
 use super::error::SyncError;
+use super::open::{Delivery, Opened, open_and_store};
+use crate::journal::Replay;
 use crate::{Entry, Identity, Journal, JournalError, Scope};
+
+/// Sees what a sync imports, in the transaction that stores it.
+pub type BoxReplay = Box<dyn Replay<Error = Box<dyn Error + Send + Sync>> + Send>;
 
 /// A store of an identity on this device. Several syncs may share it, one for each remote.
 pub struct Replica {
@@ -18,6 +23,7 @@ pub struct Replica {
     identity: Identity,
     scope: Scope,
     key: Arc<BatchKey>,
+    replay: Arc<Mutex<Option<BoxReplay>>>,
     sealer: Arc<Mutex<Sealer>>,
     random: Arc<dyn Random>,
 }
@@ -40,12 +46,21 @@ impl Replica {
         let sealer = Sealer::new(identity.batch_key(), random.clone(), Box::new(counter));
         Ok(Self {
             key: Arc::new(identity.batch_key()),
+            replay: Arc::default(),
             sealer: Arc::new(Mutex::new(sealer)),
             journal,
             identity,
             scope,
             random,
         })
+    }
+
+    /// Lets `replay` see everything that syncs import from now on, so that what it derives commits
+    /// together with the entries and the cursor. An import that it fails is tried again later.
+    #[must_use]
+    pub fn replaying(self, replay: BoxReplay) -> Self {
+        *lock(&self.replay) = Some(replay);
+        self
     }
 
     /// The journal, to write to and read from. Syncs wait while the guard lives.
@@ -68,6 +83,13 @@ impl Replica {
 
     pub(super) fn key(&self) -> Arc<BatchKey> {
         self.key.clone()
+    }
+
+    /// Opens and stores what a remote delivered.
+    pub(super) async fn take(&self, delivery: Delivery) -> Result<Opened, SyncError> {
+        let (journal, replay) = (self.journal.clone(), self.replay.clone());
+        let take = move || open_and_store(&mut lock(&journal), lock(&replay).as_mut(), &delivery);
+        spawn_blocking(take).await?
     }
 
     /// Works on the journal without holding up other tasks.

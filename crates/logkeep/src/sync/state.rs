@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
+use super::error::SyncError;
 use crate::RemoteId;
 
 /// How many notices are kept; older ones go first.
@@ -98,6 +99,17 @@ impl StateCell {
 
     pub(super) fn update(&self, change: impl FnOnce(&mut SyncState)) {
         self.0.send_modify(change);
+    }
+
+    /// Records the end of a connection. True if it had been logged in.
+    pub(super) fn disconnected(&self, error: &SyncError) -> bool {
+        let mut was_connected = false;
+        self.update(|state| {
+            was_connected = state.connected;
+            (state.connected, state.caught_up) = (false, false);
+            state.last_error = Some(error.to_string().into());
+        });
+        was_connected
     }
 
     pub(super) fn notice(&self, notice: Notice) {

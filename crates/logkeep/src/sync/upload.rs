@@ -9,6 +9,7 @@ use logkeep_protocol::{ErrorCode, WriteAck};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::Until;
 use super::backoff::Backoff;
 use super::error::SyncError;
 use super::pace::Pace;
@@ -28,11 +29,13 @@ pub(super) struct Upload<'a> {
     pub(super) session: &'a Session<'a>,
     pub(super) replica: &'a Replica,
     pub(super) state: &'a StateCell,
+    pub(super) until: Until,
 }
 
 impl Upload<'_> {
     /// Uploads what is pending and what is written later, once `gate` opens. A refused upload is
-    /// tried again; only a failing connection ends it.
+    /// tried again; only a failing connection ends it, or the refusal of an exchange that is to end
+    /// by itself, once everything has come down.
     pub(super) async fn run(&self, mut gate: watch::Receiver<bool>) -> Result<Infallible, SyncError> {
         let _ = gate.wait_for(|open| *open).await;
         let mut commits = self.replica.journal().commits();
@@ -52,6 +55,10 @@ impl Upload<'_> {
                 Err(error) if is_refusal(&error) => {
                     tracing::warn!("upload: {error}");
                     self.state.update(|state| state.last_error = Some(error.to_string().into()));
+                    if self.until == Until::CaughtUp {
+                        let _ = self.state.subscribe().wait_for(|state| state.caught_up).await;
+                        return Err(error);
+                    }
                     sleep(backoff.next(self.replica.random())).await;
                 }
                 Err(error) => return Err(error),
@@ -83,12 +90,12 @@ impl Upload<'_> {
         let start = Instant::now();
         let acks = self.session.write(&Bytes::from(frame)).await?;
         pace.took(start.elapsed());
-        self.record(acks, &ids, pending.through).await?;
+        // Told before the journal knows: whoever waits for the journal finds the state right.
         self.state.update(|state| {
             state.uploaded += count;
             state.pending = state.pending.saturating_sub(count);
         });
-        Ok(())
+        self.record(acks, &ids, pending.through).await
     }
 
     /// Acknowledgements of entries that were not in the upload say nothing.
@@ -110,7 +117,7 @@ impl Upload<'_> {
             journal.next_sequence(remote)
         });
         let cursor = recorded.await??;
-        self.state.update(|state| state.cursor = cursor);
+        self.state.update(|state| state.cursor = cursor.max(state.cursor));
         Ok(())
     }
 }

@@ -82,5 +82,5 @@ fn exhausted_ids_are_an_error_of_the_write() {
     let failed = journal.write(&[NEW], |_, _| Ok::<_, Infallible>(())).unwrap_err();
     let WriteError::Journal(error) = failed;
     assert!(matches!(error.cause, Cause::Ids(_)));
-    assert_eq!(error.operation, "write");
+    assert_eq!(error.operation, "writing entries");
 }

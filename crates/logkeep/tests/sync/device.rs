@@ -9,7 +9,7 @@ use std::time::Duration;
 use logkeep::ids::IdSource;
 use logkeep::journal::Query;
 use logkeep::sync::link::Connector;
-use logkeep::sync::{Replica, Server, Sync, SyncError, SyncState, Until};
+use logkeep::sync::{BoxReplay, Replica, Server, Sync, SyncError, SyncState, Until};
 use logkeep::{Entry, Identity, Journal, NewEntry};
 use logkeep_crypto::OsRandom;
 use tokio::task::JoinHandle;
@@ -36,6 +36,10 @@ impl Device {
 
     pub fn with(journal: Journal, identity: Identity) -> Self {
         Self { replica: Arc::new(Replica::new(journal, identity, "notes", Arc::new(OsRandom)).unwrap()) }
+    }
+
+    pub fn replaying(self, replay: BoxReplay) -> Self {
+        Self { replica: Arc::new(Arc::into_inner(self.replica).unwrap().replaying(replay)) }
     }
 
     pub fn write(&self, count: usize, size: usize) {

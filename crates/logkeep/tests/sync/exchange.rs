@@ -2,11 +2,18 @@
 
 use std::time::Duration;
 
-use logkeep::sync::{Notice, SyncError};
-use logkeep::{Identity, RemoteId};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::device::{Device, eventually};
-use crate::server::TestServer;
+use logkeep::ids::IdSource;
+use logkeep::journal::{Replay, Replayed};
+use logkeep::rusqlite::Connection;
+use logkeep::sync::link::Connector as _;
+use logkeep::sync::{Notice, Server, SyncError, Until};
+use logkeep::{Identity, Journal, RemoteId};
+
+use crate::device::{Device, eventually, identity};
+use crate::server::{TestServer, fixture};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_devices_end_with_the_same_entries() {
@@ -49,6 +56,82 @@ async fn writes_arrive_live_and_imports_are_relayed() {
     for running in running {
         running.stop().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_encrypted_connection_trusts_only_whom_it_is_told_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = TestServer::start(dir.path(), 1).await;
+    let device = Device::new(1);
+    device.write(10, 10);
+    let url = format!("wss://localhost:{}", server.wss.port());
+    let trusting = device.sync(Arc::new(Server::new(&url, Some(&fixture("ca.pem"))).unwrap()));
+    trusting.run(Until::CaughtUp).await.unwrap();
+    assert_eq!(trusting.state().borrow().uploaded, 10);
+
+    let by_address = format!("wss://127.0.0.1:{}", server.wss.port());
+    let another = tempfile::NamedTempFile::new().unwrap();
+    std::fs::copy(fixture("server.pem"), another.path()).unwrap();
+    for (url, ca) in [(&by_address, fixture("ca.pem")), (&url, another.path().to_owned())] {
+        let refused = Server::new(url, Some(&ca)).unwrap().connect().await;
+        let error = refused.map(drop).unwrap_err().to_string();
+        assert!(error.contains("certificate"), "{error}");
+    }
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    let error = Server::new(&url, Some(empty.path())).unwrap_err().to_string();
+    assert!(error.contains("no certificate in the file"), "{error}");
+}
+
+#[test]
+fn only_three_kinds_of_addresses_make_sense() {
+    for url in ["ws://h", "wss://h/path", "tcp://h:1", "ws://[::1]:7070", "ws://h:80/x?y"] {
+        assert!(Server::new(url, Some(&fixture("ca.pem"))).is_ok(), "{url}");
+    }
+    for url in
+        ["", "h", "http://h", "ws://", "tcp://h", "ws://h:99999", "ws:/h", "ws//h", "tcp://:1", "ws://user@h"]
+    {
+        let error = Server::new(url, None).unwrap_err().to_string();
+        assert!(error.contains("expected ws://"), "{url}: {error}");
+    }
+}
+
+/// Counts entries per primary key in a table beside the journal, and fails when it is told to.
+struct Counts(Arc<AtomicBool>);
+
+impl Replay for Counts {
+    type Error = Box<dyn std::error::Error + Send + Sync>;
+
+    fn apply(&mut self, connection: &Connection, batch: &[Replayed<'_>]) -> Result<(), Self::Error> {
+        connection.execute_batch("CREATE TABLE IF NOT EXISTS counts (key TEXT PRIMARY KEY, count)")?;
+        for element in batch {
+            let count = "INSERT INTO counts VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1";
+            connection.execute(count, [&element.entry.primary_key])?;
+        }
+        if self.0.load(Ordering::SeqCst) { Err("not now".into()) } else { Ok(()) }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_projection_commits_with_what_it_is_made_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = TestServer::start(dir.path(), 1).await;
+    let writer = Device::new(1);
+    writer.write(1000, 10);
+    writer.sync_once(&server.url()).await.unwrap();
+
+    let failing = Arc::new(AtomicBool::new(true));
+    let path = dir.path().join("journal");
+    let journal = Journal::open(&path, IdSource::process()).unwrap();
+    let device = Device::with(journal, identity(1)).replaying(Box::new(Counts(failing.clone())));
+    let error = device.sync_once(&server.url()).await.unwrap_err();
+    assert_eq!(error.to_string(), "replay of received entries failed: not now");
+    assert_eq!(device.count(), 0, "nothing was stored without its projection");
+    failing.store(false, Ordering::SeqCst);
+    assert_eq!(device.sync_once(&server.url()).await.unwrap().received, 1000);
+    let connection = Connection::open(&path).unwrap();
+    let sum = "SELECT count(*), sum(count) FROM counts";
+    let counted: (i64, i64) = connection.query_row(sum, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!(counted, (100, 1000));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,4 +213,6 @@ async fn a_server_that_is_not_there_is_tried_again() {
     assert!(!state.connected);
     tokio::time::sleep(Duration::from_millis(300)).await;
     running.stop().await;
+    let error = one.sync_once("ws://127.0.0.1:1").await.unwrap_err().to_string();
+    assert!(error.contains("refused"), "{error}");
 }

@@ -201,4 +201,7 @@ async fn a_refused_upload_does_not_stop_what_comes_down() {
     assert_eq!((state.connected, state.pending), (true, 2));
     assert_eq!(device.count(), 12);
     running.sync.stop();
+
+    let error = sync_once(&device, &liar).await.unwrap_err();
+    assert!(error.to_string().contains("the store is full"), "{error}");
 }

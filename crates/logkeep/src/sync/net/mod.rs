@@ -67,6 +67,11 @@ impl Server {
         let wrong = || ServerError::Url(url.to_owned());
         let parsed: Uri = url.parse().map_err(|_| wrong())?;
         let host = parsed.host().filter(|host| !host.is_empty()).ok_or_else(wrong)?;
+        let explicit = parsed.port_u16().map(|port| format!("{host}:{port}"));
+        if parsed.authority().map(|authority| authority.as_str()) != Some(explicit.as_deref().unwrap_or(host))
+        {
+            return Err(wrong());
+        }
         let (scheme, port) = match (parsed.scheme_str(), parsed.port_u16()) {
             (Some("ws"), port) => (Scheme::WebSocket, port.unwrap_or(80)),
             (Some("wss"), port) => (Scheme::WebSocket, port.unwrap_or(443)),
