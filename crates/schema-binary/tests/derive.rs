@@ -480,7 +480,7 @@ fn borrowing_fields_are_part_of_the_input() {
     assert!(matches!(read.cow, Cow::Borrowed(_)));
 }
 
-#[derive(Debug, Layout, Decode)]
+#[derive(Debug, PartialEq, Layout, Decode)]
 struct Point {
     #[schema(optional)]
     x: Option<f64>,

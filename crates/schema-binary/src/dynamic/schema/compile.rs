@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::Schema;
 use super::check::Check;
-use super::describe::{FieldTerm, Leaf, Term, TermId, Terms};
 use super::pattern::Key;
+use super::terms::{FieldTerm, Leaf, Term, TermId, Terms};
 use super::union::{Members, classify};
 use crate::dictionary::StringSlot;
 use crate::engine::{FieldInfo, Intern, Kinds, Selector, field_id};
@@ -31,7 +31,7 @@ pub(super) fn compile(terms: &Terms) -> Result<Schema, Error> {
     let root = compiler.node(terms.root)?;
     compiler.fill_variants();
     let graph = Graph { nodes: compiler.nodes, root }.completed();
-    Ok(Schema { graph, checks: compiler.checks, exact: terms.exact() })
+    Ok(Schema { graph, checks: compiler.checks, exact: terms.is_exact() })
 }
 
 pub(super) struct Compiler<'t> {
