@@ -205,6 +205,11 @@ impl Terms {
         if kind == "tupleWithRest" {
             rest = self.children(description, "rest")?;
         }
+        let optional_from = elements.iter().position(|element| element.optional).unwrap_or(elements.len());
+        let required_after = elements.iter().skip(optional_from).any(|element| !element.optional);
+        if required_after || optional_from < elements.len() && rest.len() > 1 {
+            return Err(Error::from(Code::Schema).at(optional_from).at("elements"));
+        }
         Ok(Term::Array { elements, rest })
     }
 
