@@ -126,6 +126,7 @@ mod frame;
 mod typed;
 
 pub use codec::{Codec, decode, encode};
+pub use engine::field_id;
 pub use error::{Code, Error, Step};
 pub use frame::Mode;
 pub use schema_binary_derive::{Decode, Encode, Layout};

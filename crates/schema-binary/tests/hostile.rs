@@ -281,7 +281,7 @@ fn frames_in_frames_end_with_an_error() {
     let definitions = json::parse(body).unwrap();
     let root = json::parse(r#"{"type":"ref","name":"F"}"#).unwrap();
     let schema = Schema::from_description(&root, Some(&definitions)).unwrap();
-    let id = schema_binary::engine::field_id("f");
+    let id = schema_binary::field_id("f");
     let mut nested = frame(&[]);
     let mut worked = 0;
     for level in 0..3000 {
