@@ -96,7 +96,7 @@ fn read_row(fields: &Fields) -> Option<Tokens> {
             };
         }
         let wire = wire_type(field);
-        let read = quote!(<#wire as ::schema_binary::Decode<'__de>>::decode_form(#form, decoder));
+        let read = quote!(<#wire as ::schema_binary::Decode<'__de>>::decode_region(#table, decoder));
         let assign = assign(field, &quote!(value));
         quote! {
             if let ::core::option::Option::Some(value) = __engine::row_field(#read, #name, #optional)? {

@@ -80,7 +80,24 @@ pub(crate) fn source(helper: &Ident, fields: &Fields, generics: &Generics, owner
 fn write_row(fields: &Fields) -> Option<Tokens> {
     let writes = in_wire_order(fields)?.into_iter().enumerate().map(|(position, (_, field))| {
         let (ident, write) = (&field.ident, write(field));
-        let write = quote!(row.field(field, encoder, |form, encoder| #write)?);
+        let write = match field.form {
+            Form::Plain | Form::Default | Form::Rest => {
+                quote!(::schema_binary::Encode::encode_region(self.#ident, table, encoder))
+            }
+            Form::Optional { nullable: None, .. } => quote! {
+                match self.#ident {
+                    ::core::option::Option::Some(value) => {
+                        ::schema_binary::Encode::encode_region(value, table, encoder)
+                    }
+                    ::core::option::Option::None => ::core::result::Result::Ok(()),
+                }
+            },
+            _ => quote!({
+                let form = __engine::WriteForm::Region(table);
+                #write
+            }),
+        };
+        let write = quote!(row.field(field, encoder, |table, encoder| #write)?);
         let write = match field.form {
             Form::Optional { .. } | Form::Undefined { .. } => quote! {
                 if self.#ident.is_some() {
