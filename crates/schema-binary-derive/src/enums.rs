@@ -43,6 +43,10 @@ fn layout(model: &Model, variants: &[Variant]) -> Tokens {
         }
         VariantForm::Kind(ty) => quote!(<#ty as ::schema_binary::Layout>::selectors(each);),
     });
+    let kinds = variants.iter().filter_map(|variant| match &variant.form {
+        VariantForm::Kind(ty) => Some(quote!(<#ty as ::schema_binary::Layout>::UNION_KIND)),
+        _ => None,
+    });
     quote! {
         #(#field_impls)*
 
@@ -63,6 +67,7 @@ fn layout(model: &Model, variants: &[Variant]) -> Tokens {
             }
 
             fn selectors(each: &mut dyn ::core::ops::FnMut(__engine::Selector)) {
+                const { assert!(__engine::distinct(&[#(#kinds),*]), "two untagged variants are of one kind") }
                 #(#selectors)*
             }
         }

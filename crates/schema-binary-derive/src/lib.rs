@@ -1,7 +1,7 @@
 //! The derive macros of `schema-binary`, which documents and re-exports them.
 //!
-//! Each macro reads the same [`model`] of a type and writes one trait's code: [`structs`] and [`enums`] for what has
-//! fields, [`literals`] for enums that are a choice of literals, [`newtypes`] for wrappers.
+//! Each macro reads the same model of a type and writes one trait's code: `structs` and `enums` for what has
+//! fields, `literals` for enums that are a choice of literals, `newtypes` for wrappers.
 
 mod enums;
 mod fields;

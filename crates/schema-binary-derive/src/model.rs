@@ -1,5 +1,7 @@
 //! What the macros know about a type: its fields and variants with their attributes understood.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
 use syn::{
@@ -114,7 +116,9 @@ impl Model {
             }
             Data::Enum(data) => {
                 let variant = |variant| union_variant(variant, attributes.untagged);
-                Kind::Union(data.variants.iter().map(variant).collect::<Result<_>>()?)
+                let variants: Vec<_> = data.variants.iter().map(variant).collect::<Result<_>>()?;
+                distinct_tags(&variants)?;
+                Kind::Union(variants)
             }
             Data::Union(data) => {
                 return Err(Error::new(data.union_token.span(), "a Rust union has no layout"));
@@ -231,6 +235,21 @@ fn union_variant(variant: &syn::Variant, untagged: bool) -> Result<Variant> {
         }
     };
     Ok(Variant { ident: variant.ident.clone(), form })
+}
+
+fn distinct_tags(variants: &[Variant]) -> Result<()> {
+    let mut seen = HashSet::new();
+    for variant in variants {
+        if let VariantForm::Fields { tag, .. } | VariantForm::Struct { tag, .. } = &variant.form
+            && !seen.insert(tag.hash)
+        {
+            return Err(Error::new(
+                variant.ident.span(),
+                format!("another variant has the tag of \"{}\"", tag.text),
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn literal_variant(variant: &syn::Variant) -> Result<LiteralVariant> {

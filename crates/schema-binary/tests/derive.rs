@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use schema_binary::dynamic::{self, Schema, Value, json, notation};
 use schema_binary::types::{
-    BigInt, Cause, Date, DateTimeUtc, Exit, Frame, Items, Json, NonEmpty, Nullable, Reason, Symbol, Undefined,
+    BigInt, Cause, Date, DateTimeUtc, Exit, Frame, Items, Json, NonEmpty, Nullable, Reason, Rows, Symbol,
+    Undefined,
 };
 use schema_binary::{Code, Codec, Decode, Encode, Layout, Mode, decode, encode};
 
@@ -479,6 +480,12 @@ fn borrowing_fields_are_part_of_the_input() {
     assert!(matches!(read.cow, Cow::Borrowed(_)));
 }
 
+#[derive(Debug, PartialEq, Layout, Decode)]
+struct Point {
+    #[schema(optional)]
+    x: Option<f64>,
+}
+
 #[test]
 fn items_are_read_one_by_one() {
     let frame = encode(&vec![&[1u8, 2][..], &[], &[3]]).unwrap();
@@ -487,6 +494,10 @@ fn items_are_read_one_by_one() {
     let frame = encode(&vec![-1i64, 300]).unwrap();
     let items: Items<'_, i64> = decode(&frame).unwrap();
     assert_eq!((items.len(), items.iter().sum::<Result<i64, _>>().unwrap()), (2, 299));
+    for leftover in [[3, 0x20, 0, 7], [3, 0x20, 0, 0]] {
+        assert_eq!(decode::<Items<'_, i64>>(&leftover).unwrap_err().code, Code::Leftover);
+        assert_eq!(decode::<Rows<'_, Point>>(&leftover).unwrap_err().code, Code::Leftover);
+    }
     let short: Items<'_, &[u8]> = decode(&[4, 0x20, 2, 1, 7]).unwrap();
     let read: Vec<_> = short.iter().collect();
     assert_eq!(read.len(), 2);

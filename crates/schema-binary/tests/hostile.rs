@@ -281,7 +281,7 @@ fn frames_in_frames_end_with_an_error() {
     let definitions = json::parse(body).unwrap();
     let root = json::parse(r#"{"type":"ref","name":"F"}"#).unwrap();
     let schema = Schema::from_description(&root, Some(&definitions)).unwrap();
-    let id = schema_binary::engine::field_id("f");
+    let id = schema_binary::field_id("f");
     let mut nested = frame(&[]);
     let mut worked = 0;
     for level in 0..3000 {
@@ -296,4 +296,41 @@ fn frames_in_frames_end_with_an_error() {
         }
     }
     assert!((50..600).contains(&worked), "{worked} levels");
+}
+
+#[test]
+fn schemas_that_consist_of_themselves_are_refused() {
+    let definitions = json::parse(
+        r#"{"A":{"type":"ref","name":"A"},"B":{"type":"check","item":{"type":"ref","name":"B"},"check":"nonEmpty"},
+            "C":{"type":"union","members":[{"type":"check","item":{"type":"ref","name":"C"},"check":"nonEmpty"}]},
+            "D":{"type":"ref","name":"nowhere"},"E":{"type":"brand","item":{"type":"ref","name":"E"},"brand":"E"}}"#,
+    )
+    .unwrap();
+    for name in ["A", "B", "C", "D", "E"] {
+        let root = common::object([("type", "ref".into()), ("name", name.into())]);
+        assert_eq!(
+            Schema::from_description(&root, Some(&definitions)).unwrap_err().code,
+            Code::Schema,
+            "{name}"
+        );
+    }
+    let deep = format!(
+        "{}{}{}",
+        r#"{"type":"array","item":"#.repeat(2000),
+        r#"{"type":"string"}"#,
+        "}".repeat(2000)
+    );
+    assert!(Schema::parse(&deep).is_err());
+    let misplaced = r#"{"type":"tuple","elements":[{"type":"int","optional":"key"},{"type":"int"}]}"#;
+    for text in [
+        misplaced,
+        "",
+        "[]",
+        "{}",
+        r#"{"type":"what"}"#,
+        r#"{"type":"struct"}"#,
+        r#"{"type":"array","item":3}"#,
+    ] {
+        assert!(Schema::parse(text).is_err(), "{text}");
+    }
 }

@@ -118,7 +118,7 @@ fn renamed(seed: u64, older: &Object, frame: &[u8], written: &Object) {
     if description.get("fieldId").is_some() {
         return;
     }
-    let id = f64::from(schema_binary::engine::field_id("a"));
+    let id = f64::from(schema_binary::field_id("a"));
     let mut newer = without(older, "a");
     newer.set("other", with(&Value::Object(description.clone()), "fieldId", Value::Number(id)));
     let reader = common::schema(&structure(&newer)).unwrap();

@@ -1,7 +1,8 @@
 //! Writing arrays and tuples.
 
 use super::Value;
-use super::encode::{ObjectSource, Writer};
+use super::encode::Writer;
+use super::encode_object::ObjectSource;
 use crate::engine::{Encoder, RowWriter, WriteTable, write_numbers};
 use crate::layout::{ArrayNode, Node, NodeId};
 use crate::{Code, Error};

@@ -18,6 +18,7 @@ mod decode;
 mod decode_array;
 mod encode;
 mod encode_array;
+mod encode_object;
 pub mod json;
 mod leaf;
 pub mod notation;

@@ -113,7 +113,7 @@ impl PartialEq for BigDecimal {
 }
 
 /// One reason of a failure.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Reason {
     /// An expected error.
     Fail(Value),
@@ -121,6 +121,17 @@ pub enum Reason {
     Die(Value),
     /// An interruption, by a fiber or by nobody known.
     Interrupt(Option<f64>),
+}
+
+impl PartialEq for Reason {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Fail(left), Self::Fail(right)) | (Self::Die(left), Self::Die(right)) => left == right,
+            (Self::Interrupt(Some(left)), Self::Interrupt(Some(right))) => same_number(*left, *right),
+            (Self::Interrupt(left), Self::Interrupt(right)) => left.is_none() && right.is_none(),
+            _ => false,
+        }
+    }
 }
 
 /// The properties of a struct or record, in the order they were put in.

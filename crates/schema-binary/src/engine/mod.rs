@@ -30,4 +30,4 @@ pub use rows_write::RowWriter;
 pub use struct_read::{ReadForm, StructSink, read_struct, row_field};
 pub use struct_write::{RowFields, StructSource, WriteForm, write_struct};
 pub use text::{FromText, ReadTable, Str, WriteTable};
-pub use union::{Selector, Selectors, TAG_START, sentinel_hash};
+pub use union::{Selector, Selectors, TAG_START, distinct, sentinel_hash};

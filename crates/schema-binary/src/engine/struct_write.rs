@@ -42,13 +42,13 @@ impl<'t, 'v> RowFields<'t, 'v> {
         &mut self,
         field: &FieldInfo,
         encoder: &mut Encoder,
-        write: impl FnOnce(WriteForm<'_, 'v>, &mut Encoder) -> Result<(), Error>,
+        write: impl FnOnce(&mut WriteTable<'v>, &mut Encoder) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let Some(table) = self.tables.next() else { return Err(Code::Schema.into()) };
         if self.declare {
             encoder.uvarint(u64::from(field.id));
         }
-        write(WriteForm::Region(table), encoder).map_err(|error| error.at(&*field.name))
+        write(table, encoder).map_err(|error| error.at(&*field.name))
     }
 
     /// Goes past a field the row does not have.
@@ -76,7 +76,10 @@ pub trait StructSource<'v> {
     fn write_row(&self, row: &mut RowFields<'_, 'v>, encoder: &mut Encoder) -> Result<(), Error> {
         for field in row.fields {
             if self.has(field.number) {
-                row.field(field, encoder, |form, encoder| self.write(field.number, form, encoder))?;
+                let write = |table: &mut WriteTable<'v>, encoder: &mut Encoder| {
+                    self.write(field.number, WriteForm::Region(table), encoder)
+                };
+                row.field(field, encoder, write)?;
             } else {
                 row.skip();
             }

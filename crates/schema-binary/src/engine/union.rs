@@ -85,6 +85,22 @@ impl<'a> Decoder<'a> {
     }
 }
 
+/// Whether kinds of union members differ; 0 stands for types that are unions themselves.
+pub const fn distinct(kinds: &[u8]) -> bool {
+    let mut rest = kinds;
+    while let Some((first, after)) = rest.split_first() {
+        let mut others = after;
+        while let Some((other, further)) = others.split_first() {
+            if *first == *other && *first != 0 {
+                return false;
+            }
+            others = further;
+        }
+        rest = after;
+    }
+    true
+}
+
 /// The position of a member when all are sorted.
 fn rank(union: Selectors, selector: Selector) -> u64 {
     let mut rank = 0;
@@ -138,6 +154,11 @@ const fn sized_hash(hash: u32, text: &str) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kinds_of_one_union_differ() {
+        assert!(distinct(&[1, 2, 0, 0, 5]) && distinct(&[]) && !distinct(&[1, 2, 1]));
+    }
 
     #[test]
     fn tag_of_a_tagged_struct() {

@@ -74,7 +74,9 @@ impl<'de: 'a, 'a, T: Decode<'a>> Decode<'de> for Items<'a, T> {
         let zero_width = matches!(T::SLOT, Slot::Empty);
         let count = read_count(decoder, ArrayRules { min: 0, max: None, zero_width })?;
         let (mode, depth) = (decoder.mode(), decoder.depth());
-        Ok(Self { count, region: decoder.reader.take_rest(), mode, depth, items: PhantomData })
+        // Without an element nobody would notice a rest.
+        let region = if count == 0 { &[] } else { decoder.reader.take_rest() };
+        Ok(Self { count, region, mode, depth, items: PhantomData })
     }
 }
 

@@ -60,7 +60,9 @@ impl<'de: 'a, 'a, T: Layout + ReadStruct<'a>> Decode<'de> for Rows<'a, T> {
     fn decode(decoder: &mut Decoder<'de>) -> Result<Self, Error> {
         let count = read_count(decoder, ArrayRules { min: 0, max: None, zero_width: false })?;
         let (mode, depth) = (decoder.mode(), decoder.depth());
-        Ok(Self { count, region: decoder.reader.take_rest(), mode, depth, rows: PhantomData })
+        // Without an element nobody would notice a rest.
+        let region = if count == 0 { &[] } else { decoder.reader.take_rest() };
+        Ok(Self { count, region, mode, depth, rows: PhantomData })
     }
 }
 

@@ -158,7 +158,8 @@ fn tuple(random: &mut Random, depth: usize) -> Value {
     let mut elements = Vec::new();
     let optional_from = if random.one_in(3) { random.below(count + 1) } else { count };
     for n in 0..count {
-        let item = schema(random, depth - 1);
+        // The package cannot build recursive schemas with optional refs in tuples.
+        let item = if n >= optional_from { leaf(random) } else { schema(random, depth - 1) };
         elements.push(if n >= optional_from { with(&item, "optional", "key".into()) } else { item });
     }
     let elements = ("elements", Value::Array(elements));

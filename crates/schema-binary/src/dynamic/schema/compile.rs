@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::Schema;
 use super::check::Check;
-use super::describe::{FieldTerm, Leaf, Term, TermId, Terms};
 use super::pattern::Key;
+use super::terms::{FieldTerm, Leaf, Term, TermId, Terms};
 use super::union::{Members, classify};
 use crate::dictionary::StringSlot;
 use crate::engine::{FieldInfo, Intern, Kinds, Selector, field_id};
@@ -27,11 +27,12 @@ pub(super) fn compile(terms: &Terms) -> Result<Schema, Error> {
         next_slot: StringSlot::FIRST_FREE,
         variants: Vec::new(),
         open_structs: HashSet::new(),
+        depth: 0,
     };
     let root = compiler.node(terms.root)?;
     compiler.fill_variants();
     let graph = Graph { nodes: compiler.nodes, root }.completed();
-    Ok(Schema { graph, checks: compiler.checks, exact: terms.exact() })
+    Ok(Schema { graph, checks: compiler.checks, exact: terms.is_exact() })
 }
 
 pub(super) struct Compiler<'t> {
@@ -45,7 +46,11 @@ pub(super) struct Compiler<'t> {
     variants: Vec<Variant>,
     /// Structs whose fields are being compiled.
     open_structs: HashSet<NodeId>,
+    depth: usize,
 }
+
+/// Terms inside terms, refs included, that a schema may have.
+const MAX_DEPTH: usize = 512;
 
 /// A struct variant: the full struct without some fields.
 struct Variant {
@@ -86,9 +91,20 @@ impl Compiler<'_> {
         if let Some(node) = self.known.get(&term) {
             return Ok(*node);
         }
-        let node = self.compile(term, term)?;
+        let node = self.nested(|compiler| compiler.compile(term, term))?;
         self.known.insert(term, node);
         Ok(node)
+    }
+
+    /// Goes one term deeper; terms that consist of nothing but each other end here.
+    fn nested<T>(&mut self, compile: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        if self.depth >= MAX_DEPTH {
+            return Err(Code::Schema.into());
+        }
+        self.depth += 1;
+        let compiled = compile(self);
+        self.depth -= 1;
+        compiled
     }
 
     /// Compiles `term` for `owner`, which is the term itself or one that adds checks to it.
@@ -188,7 +204,7 @@ impl Compiler<'_> {
     fn checked(&mut self, inner: TermId, check: &Check, owner: TermId) -> Result<NodeId, Error> {
         let before = self.nodes.len();
         let inner = self.terms.resolve(inner)?;
-        let mut id = self.compile(inner, owner)?;
+        let mut id = self.nested(|compiler| compiler.compile(inner, owner))?;
         if id.0 < before {
             // The term reduces to a node of another term, such as the only member of a union.
             let checks = self.checks.get(&id).cloned();

@@ -4,6 +4,7 @@ mod check;
 mod compile;
 mod describe;
 mod pattern;
+mod terms;
 mod union;
 
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::describe::{Leaf, Term, TermId, Terms};
+use super::terms::{Leaf, Term, TermId, Terms};
 use crate::dynamic::Text;
 use crate::engine::{TAG_START, sentinel_hash};
 use crate::layout::Literal;

@@ -1,0 +1,3 @@
+//! What the fuzz targets do with their input; ordinary tests replay the corpus through the same functions.
+
+pub mod codec;
